@@ -37,6 +37,13 @@ LAZY_TO_THE_RIGHT = {
 # Imports to the right for type checkers alone.
 TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
 
+# The lab imports from the first wing what serves all, names that the door of a room shows (its `__all__`), and the names that
+# these modules list: what a command of the terminal and what a figure are built of.
+BUILDING_BLOCKS = (
+    *("cli.checks", "cli.inputs", "cli.report", "cli.screen"),
+    *("report.figures", "report.figures.frame"),
+)
+
 
 @dataclass(frozen=True)
 class Import:
@@ -173,6 +180,36 @@ def test_stated_exceptions_are_there_and_wait_for_a_call():
     used = {(short(i.file), room_of(i.target)): i.when for i in findings().imports if steps_right(i)}
     assert set(used) >= LAZY_TO_THE_RIGHT | TYPES_TO_THE_RIGHT, "an exception that nothing needs any more"
     assert all(used[pair] == "call" for pair in LAZY_TO_THE_RIGHT), "an import to the right when a module is loaded"
+
+
+@cache
+def shown_by(module: str) -> frozenset[str]:
+    """The names in the `__all__` of a module."""
+    for node in parsed(MODULES[module]).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return frozenset(ast.literal_eval(node.value))
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "__all__" and node.value is not None:
+            return frozenset(ast.literal_eval(node.value))
+    return frozenset()
+
+
+def is_inner(found: Import) -> bool:
+    """Whether the lab takes an inner name of the first wing."""
+    here, there = room_of(dotted(found.file)), room_of(found.target)
+    if here.partition(".")[0] != "lab" or there.partition(".")[0] == "lab" or there in SHARED:
+        return False
+    block = found.target.removeprefix("uqassay.")
+    if found.name is None:
+        return there != "" and block not in BUILDING_BLOCKS
+    door = block in BUILDING_BLOCKS or found.target.count(".") <= 1
+    return not door or found.name not in shown_by(found.target)
+
+
+def test_the_lab_takes_public_names():
+    wrong = [f"{short(i.file)}:{i.line} imports {i.target}.{i.name or ''}" for i in findings().imports if is_inner(i)]
+    assert not wrong, listed(wrong)
+    used = {i.target for i in findings().imports if room_of(dotted(i.file)).startswith("lab")}
+    assert used >= {f"uqassay.{block}" for block in BUILDING_BLOCKS}, "an exception that nothing needs any more"
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -390,6 +427,30 @@ def test_imports_of_every_form_are_seen(tmp_path, monkeypatch, text, target, nam
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path / "uqassay")
     (found,) = imports_of(path, parsed(path))
     assert (found.target, found.name, found.when, steps_right(found)) == (target, name, when, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("from uqassay.losses import unified_loss", False),
+        ("from uqassay import load", False),
+        ("import uqassay as uq", False),
+        ("from uqassay.checks import fail", False),
+        ("from uqassay.cli.screen import complain", False),
+        ("from uqassay.cli.screen import Console", True),
+        ("from uqassay.losses.unified import unified_loss", True),
+        ("from uqassay.losses import unified", True),
+        ("from uqassay.losses import kernel", True),
+        ("if TYPE_CHECKING:\n    from uqassay.evidence.result import Assay", True),
+    ],
+)
+def test_inner_names_are_seen(tmp_path, monkeypatch, text, inner):
+    path = tmp_path / "uqassay" / "lab" / "bench" / "made_up.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+    (found,) = imports_of(path, parsed(path))
+    assert is_inner(found) is inner
 
 
 def test_circles_are_found():

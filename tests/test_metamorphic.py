@@ -152,6 +152,7 @@ CASES: dict[str, str] = {
     "measures.not_ruled_out": "prediction=members",
     "measures.probability_moments": "prediction=members",
     "measures.uncertainty_score": "prediction=members | name='total-entropy'",
+    "measures.score_columns": "prediction=members | names=('total-entropy', 'variation-ratio')",
 }
 
 WITHOUT: dict[str, str] = {
@@ -162,6 +163,7 @@ WITHOUT: dict[str, str] = {
             *("statistics.pairwise_signed_rank_tests", "statistics.signed_rank_test", "statistics.sign_flip_test"),
             *("statistics.bayesian_signed_rank_test", "statistics.percentile_interval", "statistics.win_shares"),
             *("statistics.bca_interval", "statistics.permutation_test", "statistics.no_worse_than_best"),
+            "statistics.mean_over_runs",
             *("losses.counts_of_votes", "metrics.gain_bins"),
         ),
         "one array, or draws that belong to nothing",
@@ -185,6 +187,7 @@ WITHOUT: dict[str, str] = {
             *("evidence.compare_over_data_sets", "evidence.contenders_of", "evidence.disentanglement_lines"),
             *("evidence.disentanglement_sentences", "evidence.gain_lines", "evidence.gain_sentences"),
             *("evidence.rank_disentanglement", "measures.decomposition_names", "measures.score_names"),
+            *("evidence.default_gain_scores", "evidence.is_held_out", "evidence.join_studies"),
         ),
         "numbers, or results of other functions",
     ),

@@ -88,6 +88,7 @@ def arguments():
         "shares": [0.1, 0.5, 1.0],
         "grid": grid,
         "name": None,
+        "names": ["total-entropy", "variation-ratio", "epistemic-entropy"],
         "abstention_allowed": None,
     }
 

@@ -26,9 +26,10 @@ import numpy as np
 
 from uqassay.arrays import available_cores, limited_cores
 from uqassay.checks import fail
+from uqassay.errors import InputError
 from uqassay.native import share_on_threads, single_blas_thread
 
-__all__ = ["VARIABLE", "Workers", "packed", "unpacked", "wanted_processes"]
+__all__ = ["VARIABLE", "Workers", "connected", "packed", "unpacked", "wanted_processes"]
 
 VARIABLE = "UQASSAY_PROCESSES"
 WORTH_SECONDS = 8.0  # of estimated work: a worker takes a second of a processor to start
@@ -289,3 +290,57 @@ def _answer(call: tuple[bytearray, ...], cores: int) -> tuple[bytearray, ...] | 
             return tuple(map(bytearray, _parts((found, [(w.message, w.category, w.filename, w.lineno) for w in seen]))))
         except Exception:
             return None
+
+
+# Clients of Dask.
+
+CONNECT_SECONDS = 7  # for each of two steps
+
+
+@contextmanager
+def connected(distributed: Any, address: str, parameter: str = "client") -> Iterator[Any]:
+    """A client of the scheduler at an address; a wrong address is given up within 15 seconds."""
+    try:
+        _reach(distributed, address)
+        client = distributed.Client(address, set_as_default=False, timeout=f"{CONNECT_SECONDS}s")
+    except Exception as problem:  # of sockets, addresses, protocols, and packages that a protocol needs
+        raise InputError(
+            parameter,
+            "must be the address of a running Dask scheduler",
+            f"none answered at {address!r}",
+            "start one by dask scheduler, and workers by dask worker ADDRESS",
+            code="missing",
+        ) from problem
+    with client:
+        yield client
+
+
+def _reach(distributed: Any, address: str) -> None:
+    """Open a connection and close it. A `Client` that found no scheduler would wait again when it is deleted, and complain.
+
+    In a thread, because an event loop may run in this one, and because Dask waits without end for the handshake of a server
+    that says nothing. Such a thread ends with the process.
+    """
+    import asyncio  # here, because it takes a tenth of a second, which every process of an assay would wait
+
+    async def connect() -> None:
+        how = distributed.Security().get_connection_args("client")
+        (await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **how)).abort()
+
+    ended: SimpleQueue[Exception | None] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            asyncio.run(connect())
+        except Exception as problem:
+            ended.put(problem)
+        else:
+            ended.put(None)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        problem = ended.get(timeout=CONNECT_SECONDS)
+    except Empty:
+        raise TimeoutError(f"no answer within {CONNECT_SECONDS} seconds") from None
+    if problem is not None:
+        raise problem

@@ -40,6 +40,7 @@ __all__ = [
     "limited_cores",
     "lone_surrogates",
     "near",
+    "normal_points",
     "one_row_for_each_pixel",
     "precision_of",
     "release",
@@ -681,3 +682,13 @@ def draw_per_row(
         bits.state = state
         out[i] = draw(stream, i)
     return out
+
+
+def normal_points(n: int, d: int, *, seed: int = 0) -> NDArray[np.float64]:
+    """The first n points of a scrambled Sobol sequence of standard normals, ``(n, d)``; always the same for a seed."""
+    from scipy.special import ndtri
+    from scipy.stats import qmc  # takes half a second to import
+
+    # seed= was renamed to rng= in SciPy 1.15; a generator is accepted by place in neither, so the old name stays
+    uniform = qmc.Sobol(d, scramble=True, seed=seed).random_base2(max(int(n - 1).bit_length(), 0))[:n]
+    return ndtri(np.clip(uniform, 1e-12, 1.0 - 1e-12))

@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from uqassay.errors import FileFormatError, MissingDependencyError
+from uqassay.errors import FileFormatError, InputError, MissingDependencyError, UqassayError
+from uqassay.text import visible
 
 __all__ = [
     "DRAFT",
@@ -21,6 +22,7 @@ __all__ = [
     "installation",
     "optional_package",
     "plain_target",
+    "problems_named",
     "read_bytes",
     "whole_file",
 ]
@@ -208,6 +210,50 @@ def flush(path: Path) -> None:
         os.close(handle)
 
 
+@contextmanager
+def problems_named(path: Path, done: str = "read") -> Iterator[None]:
+    """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
+
+    Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
+    """
+    try:
+        yield
+    except InputError as problem:
+        raise FileFormatError(
+            _one_line(problem.parameter) or "file",
+            _one_line(problem.rule),
+            _one_line(problem.got),
+            _one_line(problem.remedy),
+            code=problem.code,
+            source=problem.source or _one_line(path.name),
+            facts=problem.facts,
+        ) from problem
+    except UqassayError:
+        raise
+    except MemoryError as problem:
+        raise FileFormatError(
+            "file", "must fit into memory", "", "use .npy, which is mapped", code="size", source=_one_line(path.name)
+        ) from problem
+    except PermissionError as problem:
+        raise FileFormatError(
+            "path",
+            f"must allow to be {done}",
+            f"{path.absolute()} does not",
+            "check its permissions",
+            code="unreadable" if done == "read" else "unwritable",
+            source=_one_line(path.name),
+        ) from problem
+    except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
+        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
+        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
+        if done == "read":
+            remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
+        else:
+            remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
+        rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
+        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
+
+
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
@@ -293,6 +339,11 @@ def _remove(draft: Path) -> None:
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)
+
+
+def _one_line(text: str) -> str:
+    """Text from a file on one line, without characters that a terminal would obey."""
+    return visible(" ".join(text.split()))
 
 
 # Import of optional packages; the error for a missing one names the extra that installs it.

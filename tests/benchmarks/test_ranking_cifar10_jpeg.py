@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from benchmarks.ranking_cifar10_jpeg import COLUMNS, SOURCE, judged_models, table
+from tests.lab.bench.bench_work import store_result
 
 import uqassay as uq
 from uqassay.lab.bench.cell import Cell, CellResult
-from uqassay.lab.bench.store import Store
 
 N, K = 150, 3
 
@@ -23,7 +23,7 @@ def folders(tmp_path):
 
     def put(method, prediction, **params):
         cell = Cell("json:dumps", dataset="made", method=method, seed=0, params={"params": params})
-        Store(tmp_path / "run").finish(cell, CellResult(prediction, labels), seconds=1.0)
+        store_result(tmp_path / "run", cell, CellResult(prediction, labels))
 
     def probs(noise):
         logits = np.log(q + 0.02) + noise * rng.normal(size=(N, K))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
+from uqassay import _workers
 from uqassay.evidence import dask as dask_engine
 from uqassay.evidence.dask import open_engine
 
@@ -71,7 +72,7 @@ def test_an_error_of_the_caller_cancels_the_other_tasks(cluster):
 def test_addresses_without_scheduler_or_workers(monkeypatch, cluster):
     import distributed
 
-    monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("uqassay._workers.CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(dask_engine, "WORKER_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "nowhere://x"):
         with refuses("client", "missing", got=address), open_engine(address, silent):
@@ -120,7 +121,7 @@ def test_workers_that_end_are_one_sentence(cluster):
 
 @pytest.mark.slow
 def test_a_server_that_says_nothing_is_given_up(monkeypatch):
-    monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("uqassay._workers.CONNECT_SECONDS", 0.5)
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -131,7 +132,7 @@ def test_a_server_that_says_nothing_is_given_up(monkeypatch):
 
 
 def test_wrong_addresses_are_given_up_within_fifteen_seconds():
-    assert 2 * dask_engine.CONNECT_SECONDS < 15  # a connection, then a client
+    assert 2 * _workers.CONNECT_SECONDS < 15  # a connection, then a client
 
 
 def test_a_closed_client(cluster):

@@ -9,7 +9,7 @@ from tests.refusals import refuses
 from tests.shown_results import check_shown
 
 from uqassay.evidence import contenders_of, disentanglement_sentences
-from uqassay.evidence.disentanglement import joined
+from uqassay.evidence.disentanglement import join_studies
 
 IT = "information-theoretic"
 
@@ -59,27 +59,27 @@ def test_arguments_of_a_study():
 
 def test_joined_runs_stand_one_after_another():
     blocks = [made_study("together", n_runs=2, seed=i, first_seed=2 * i) for i in range(3)]
-    whole = joined(blocks)
+    whole = join_studies(blocks)
     assert whole.seeds == tuple(range(6))
     errors = np.concatenate([block.error(IT).per_run for block in blocks])
     np.testing.assert_allclose(whole.error(IT).per_run, errors)
-    assert joined(blocks[:1]).seeds == (0, 1)
+    assert join_studies(blocks[:1]).seeds == (0, 1)
 
 
 def test_studies_that_cannot_be_joined():
     one = made_study("together", n_runs=2)
     with refuses("studies", "empty"):
-        joined([])
+        join_studies([])
     with refuses("studies", "mismatch", got="other"):
-        joined([one, made_study("together", "other", first_seed=9)])
+        join_studies([one, made_study("together", "other", first_seed=9)])
     with refuses("studies", "mismatch", got="dataset-size"):
-        joined([one, made_study("together", first_seed=9, without=("dataset-size",))])
+        join_studies([one, made_study("together", first_seed=9, without=("dataset-size",))])
     with refuses("studies", "mismatch", got="variance"):
-        joined([one, made_study("together", first_seed=9, decomposition="variance")])
+        join_studies([one, made_study("together", first_seed=9, decomposition="variance")])
     with refuses("studies", "mismatch", got="90 and 60"):
-        joined([one, made_study("together", first_seed=9, n=60)])
+        join_studies([one, made_study("together", first_seed=9, n=60)])
     with refuses("seeds", "duplicate"):
-        joined([one, made_study("together", n_runs=2)])
+        join_studies([one, made_study("together", n_runs=2)])
 
 
 def test_wrong_kinds_of_arguments():
@@ -92,7 +92,7 @@ def test_wrong_kinds_of_arguments():
         replace(study, measured={"label-noise": [1, 2]})
     with refuses("facts", "type"):
         replace(study, facts=[1])
-    assert joined(one for one in [study]).seeds == study.seeds
+    assert join_studies(one for one in [study]).seeds == study.seeds
 
 
 def test_it_is_shown_by_the_sentences_of_its_verdict():

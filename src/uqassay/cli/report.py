@@ -86,6 +86,7 @@ __all__ = [
     "first_places",
     "parts_json",
     "parts_of",
+    "print_report",
     "print_sets",
     "print_variance",
     "print_votes",

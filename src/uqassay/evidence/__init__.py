@@ -9,25 +9,48 @@ from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.answer import Answer, Recommendation, Stretch
+    from uqassay.evidence.baselines import is_held_out
     from uqassay.evidence.calibration import CalibrationClaim, ModelCalibration, calibration_claims
     from uqassay.evidence.cautions import CAUTIONS
     from uqassay.evidence.claims import KINDS, Claim
     from uqassay.evidence.data_sets import DataSetComparison, compare_over_data_sets, compare_table
-    from uqassay.evidence.disentanglement import DisentanglementStudy
-    from uqassay.evidence.disentanglement_runs import Contender, contenders_of, rank_disentanglement
+    from uqassay.evidence.disentanglement import DisentanglementStudy, join_studies
+    from uqassay.evidence.disentanglement_runs import (
+        EXPERIMENTS,
+        Contender,
+        Measured,
+        contenders_of,
+        rank_disentanglement,
+    )
     from uqassay.evidence.disentanglement_words import disentanglement_lines, disentanglement_sentences
     from uqassay.evidence.findings import FINDING_COLUMNS
-    from uqassay.evidence.gain import GainResult, GainRun, GainSample, GainStudy, sample_of_pair
+    from uqassay.evidence.gain import (
+        GAIN_SCORES,
+        GainResult,
+        GainRun,
+        GainSample,
+        GainStudy,
+        default_gain_scores,
+        sample_of_pair,
+    )
     from uqassay.evidence.gain_words import gain_lines, gain_sentences
     from uqassay.evidence.judgement import assay
     from uqassay.evidence.mistakes import BackwardScore, backward_scores
     from uqassay.evidence.options import CALIBRATION, TRADEOFFS
+    from uqassay.evidence.over_runs import OverRuns
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scale import CoverageCurve, ModelScale, ScaleCheck, coverage_curve
     from uqassay.evidence.stream import AssayStream
 
 _WHERE = {
+    "is_held_out": "baselines",
+    "OverRuns": "over_runs",
+    "GAIN_SCORES": "gain",
+    "default_gain_scores": "gain",
+    "EXPERIMENTS": "disentanglement_runs",
+    "Measured": "disentanglement_runs",
+    "join_studies": "disentanglement",
     "CALIBRATION": "options",
     "CAUTIONS": "cautions",
     "FINDING_COLUMNS": "findings",
@@ -71,7 +94,9 @@ _WHERE = {
 __all__ = [
     "CALIBRATION",
     "CAUTIONS",
+    "EXPERIMENTS",
     "FINDING_COLUMNS",
+    "GAIN_SCORES",
     "KINDS",
     "TRADEOFFS",
     "Answer",
@@ -88,8 +113,10 @@ __all__ = [
     "GainRun",
     "GainSample",
     "GainStudy",
+    "Measured",
     "ModelCalibration",
     "ModelScale",
+    "OverRuns",
     "Ranked",
     "Recommendation",
     "ScaleCheck",
@@ -101,10 +128,13 @@ __all__ = [
     "compare_table",
     "contenders_of",
     "coverage_curve",
+    "default_gain_scores",
     "disentanglement_lines",
     "disentanglement_sentences",
     "gain_lines",
     "gain_sentences",
+    "is_held_out",
+    "join_studies",
     "rank_disentanglement",
     "sample_of_pair",
 ]

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from uqassay._workers import packed, unpacked
+from uqassay._workers import connected, packed, unpacked
 from uqassay.arrays import as_array, limited_cores, row_chunks
 from uqassay.checks import fail
 from uqassay.errors import InputError, UqassayError
@@ -45,7 +43,6 @@ __all__ = [
     "DaskInputs",
     "WorkerRun",
     "assay_on_dask",
-    "connected",
     "holds_dask",
     "join_pictures",
     "open_engine",
@@ -192,7 +189,6 @@ def _placed(problem: UqassayError, first_row: int, n: int) -> UqassayError:
 
 # Where the tasks of an assay over dask arrays run: on a cluster, or on the scheduler of dask in this process.
 
-CONNECT_SECONDS = 7  # for each of two steps
 WORKER_SECONDS = 30  # until the first worker of an address must be there
 # labels and groups travel within the tasks, so that Dask can repeat a task after its worker has died
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
@@ -257,55 +253,6 @@ def _current_client(dask: Any) -> Any:
         return sys.modules["distributed"].default_client()
     except ValueError:
         return None
-
-
-@contextmanager
-def connected(distributed: Any, address: str, parameter: str = "client") -> Iterator[Any]:
-    """A client of the scheduler at an address; a wrong address is given up within 15 seconds."""
-    try:
-        _reach(distributed, address)
-        client = distributed.Client(address, set_as_default=False, timeout=f"{CONNECT_SECONDS}s")
-    except Exception as problem:  # of sockets, addresses, protocols, and packages that a protocol needs
-        raise InputError(
-            parameter,
-            "must be the address of a running Dask scheduler",
-            f"none answered at {address!r}",
-            "start one by dask scheduler, and workers by dask worker ADDRESS",
-            code="missing",
-        ) from problem
-    with client:
-        yield client
-
-
-def _reach(distributed: Any, address: str) -> None:
-    """Open a connection and close it. A `Client` that found no scheduler would wait again when it is deleted, and complain.
-
-    In a thread, because an event loop may run in this one, and because Dask waits without end for the handshake of a server
-    that says nothing. Such a thread ends with the process.
-    """
-    import asyncio  # here, because it takes a tenth of a second, which every process of an assay would wait
-
-    async def connect() -> None:
-        how = distributed.Security().get_connection_args("client")
-        (await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **how)).abort()
-
-    ended: SimpleQueue[Exception | None] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            asyncio.run(connect())
-        except Exception as problem:
-            ended.put(problem)
-        else:
-            ended.put(None)
-
-    Thread(target=run, daemon=True).start()
-    try:
-        problem = ended.get(timeout=CONNECT_SECONDS)
-    except Empty:
-        raise TimeoutError(f"no answer within {CONNECT_SECONDS} seconds") from None
-    if problem is not None:
-        raise problem
 
 
 def _wait_for_workers(client: Any, address: str, say: Say) -> None:

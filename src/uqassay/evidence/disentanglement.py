@@ -47,7 +47,7 @@ __all__ = [
     "DisentanglementStudy",
     "Measured",
     "disentanglement_behaviour",
-    "joined",
+    "join_studies",
     "study_correlations",
 ]
 
@@ -176,7 +176,7 @@ class DisentanglementStudy(Shown, Saved):
         return [note.text for note in self.notes]
 
 
-def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
+def join_studies(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
     """Studies of the same method, data and conditions as one, with the runs one after another."""
     studies = list(studies)
     if not studies:

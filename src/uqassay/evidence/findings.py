@@ -37,7 +37,6 @@ __all__ = [
     "mistake_rows",
     "of_same_instances",
     "one_run",
-    "part_rows",
     "subgroup_values",
     "subset_rows",
     "widened",
@@ -95,18 +94,15 @@ def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
     return rows
 
 
-def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
-    """Findings on the parts that "correct", "class" or a subgroup makes of the instances.
+def subset_rows(
+    assay: "Assay", by: str, *, ranking: bool = True, metrics: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Findings on the parts that "correct", "class" or a subgroup makes of the instances, all or those of some metrics.
 
     In subgroups, how the scores rank the mistakes is found too, unless `ranking` is False.
     """
     ranked = ranking and by in assay.subgroups
-    return [row for model in assay.models for row in _rows_of_parts(assay, model, by, None, ranked=ranked)]
-
-
-def part_rows(assay: "Assay", by: str, metrics: Collection[str]) -> list[dict[str, Any]]:
-    """Those rows of `subset_rows` that have these metrics, without how scores rank the mistakes."""
-    return [row for model in assay.models for row in _rows_of_parts(assay, model, by, metrics)]
+    return [row for model in assay.models for row in _rows_of_parts(assay, model, by, metrics, ranked=ranked)]
 
 
 def _rows_of_parts(

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "GAIN_SCORES",
     "GAIN_TABLES",
-    "SCORE_NAMES",
     "TRUE_PARTS",
     "GainOptions",
     "GainResult",
@@ -54,7 +54,7 @@ __all__ = [
     "GainSample",
     "GainStudy",
     "check_folds",
-    "default_scores",
+    "default_gain_scores",
     "gain_of_run",
     "gain_rows",
     "sample_of_pair",
@@ -298,20 +298,20 @@ def _check_same_names(test: GainSample, calibration: GainSample) -> None:
 # From the predictions of a model without and with more data to their gains and estimates of epistemic uncertainty.
 
 # names of paper 002, and those of `uqassay.measures.SCORES`
-SCORE_NAMES: Mapping[str, str] = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}
+GAIN_SCORES: Mapping[str, str] = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}
 
 
-def default_scores(prediction: Prediction) -> tuple[str, ...]:
-    """Those of `SCORE_NAMES` that a prediction offers; the mutual information of a `Point` would be 0 everywhere.
+def default_gain_scores(prediction: Prediction) -> tuple[str, ...]:
+    """Those of `GAIN_SCORES` that a prediction offers; the mutual information of a `Point` would be 0 everywhere.
 
     Examples
     --------
-    >>> default_scores(Point([[0.5, 0.5]]))
+    >>> default_gain_scores(Point([[0.5, 0.5]]))
     ('entropy',)
     """
     offered = score_names(prediction, on_request=True)
     several = not isinstance(prediction, Point)
-    return tuple(name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy"))
+    return tuple(name for name, own in GAIN_SCORES.items() if own in offered and (several or name == "entropy"))
 
 
 @in_one_order("before", "y_true", "scores", "label_probs", "groups")
@@ -404,22 +404,22 @@ def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, Arra
         return dict(scores)
     offered = score_names(prediction, on_request=True)
     if scores is None:
-        names = list(default_scores(prediction))
+        names = list(default_gain_scores(prediction))
     elif isinstance(scores, str):
         fail("scores", "must be a list of names", f"got {scores!r}", f"write [{scores!r}]", code="type")
     else:
         names = list(dict.fromkeys(scores))
     for name in names:
-        if SCORE_NAMES.get(name, name) not in offered:
-            near = difflib.get_close_matches(name, [*SCORE_NAMES, *offered], n=1)
+        if GAIN_SCORES.get(name, name) not in offered:
+            near = difflib.get_close_matches(name, [*GAIN_SCORES, *offered], n=1)
             fail(
                 "scores",
-                f"must be scores that this prediction has ({listed([*SCORE_NAMES, *offered])})",
+                f"must be scores that this prediction has ({listed([*GAIN_SCORES, *offered])})",
                 f"got {name!r}",
                 f"the closest is {near[0]}" if near else "choose from them",
                 code="choice",
             )
-    return {name: uncertainty_score(prediction, SCORE_NAMES.get(name, name)) for name in names}
+    return {name: uncertainty_score(prediction, GAIN_SCORES.get(name, name)) for name in names}
 
 
 # The numbers of one run: correlation, calibration error, map and delay curve of one estimate of epistemic uncertainty.

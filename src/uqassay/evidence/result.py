@@ -600,7 +600,7 @@ class Assay(ComparedAssay, Saved):
         **options
             "ranking", "scale-check": `tradeoff`. "variance": `tradeoff`, `metric`. "sets": `rule`, of `credal.CLASS_RULES`.
             "subsets": `by`: "correct" (each model's own correct and wrong predictions), "class" (the true class) or the name of
-            a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
+            a subgroup; `ranking=False` leaves out how the scores rank the mistakes, `metrics` all metrics but the named ones.
 
         Examples
         --------

@@ -1,22 +1,18 @@
 """Records in folders: plain values as JSON, arrays in `arrays.npz`; written whole or not at all, nothing pickled."""
 
 import json
-import zipfile
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import draft_of
-from uqassay.predictions.arrays_on_disk import check_fits, read_npz
-from uqassay.predictions.files import check_exists, problems_named
+from uqassay.predictions import read_arrays
 from uqassay.records import packed, unpacked
 from uqassay.results import read_json
 
-__all__ = ["Saved", "read_arrays"]
+__all__ = ["Saved"]
 
 ARRAYS = "arrays.npz"
 DAMAGED = (
@@ -100,15 +96,3 @@ class Saved:
 
 def _a(thing: str) -> str:
     return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes."""
-    with problems_named(path):
-        check_exists(path)
-        if not path.is_file():
-            fail("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
-        with zipfile.ZipFile(path) as archive:
-            needed = sum(info.file_size for info in archive.infolist())
-            check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
-            return {name: np.array(array.read()) for name, array in read_npz(path, archive).arrays.items()}

@@ -13,9 +13,9 @@ import typer
 from rich.text import Text
 
 from uqassay.checks import fail
-from uqassay.cli import report
 from uqassay.cli.checks import CHECK_FAILED, Check, Outcome, end, outcome_of, parse_check
 from uqassay.cli.inputs import HOLDS, OUTPUT, SURE, Json, OnIntervals, check_page, named_file, option
+from uqassay.cli.report import print_report
 from uqassay.cli.screen import (
     complain,
     fitted_table,
@@ -29,12 +29,11 @@ from uqassay.cli.screen import (
     unicode_text,
 )
 from uqassay.errors import InputError
-from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.losses import DEFAULT_TRADEOFF
 from uqassay.text import ABSENT, listed_names, named, number, percent, significant, visible
 
 if TYPE_CHECKING:
-    from uqassay.evidence.data_sets import DataSetComparison
-    from uqassay.evidence.disentanglement_runs import Contender
+    from uqassay.evidence import Contender, DataSetComparison
     from uqassay.lab.bench.cell import Cell
     from uqassay.lab.bench.config import BenchConfig
     from uqassay.lab.bench.disentanglement import BenchStudies
@@ -60,7 +59,7 @@ def print_run(summary: "RunSummary", judged: "Sequence[Comparison]", output: Pat
     for comparison in judged:
         if len(judged) > 1:
             print_text(f"\n{comparison.name}")
-        report.print_report(comparison.assay)
+        print_report(comparison.assay)
         runs = sorted({len(seeds) for seeds in comparison.seeds.values()})
         print_text(
             f"Intervals cover the test instances and the {' to '.join(map(str, runs))} training runs of each model."
@@ -208,7 +207,7 @@ def written_studies(
 ) -> WrittenStudies:
     """Build the studies of each data set and write their page."""
     from uqassay.lab.bench.disentanglement import PAGE, bench_studies
-    from uqassay.report.study_pages import write_disentanglement_page
+    from uqassay.report import write_disentanglement_page
 
     found = WrittenStudies(tuple(bench_studies(cells, output, decompositions=plan.decomposition, progress=say)), None)
     if not found.contenders:
@@ -219,7 +218,7 @@ def written_studies(
 
 def print_studies(written: WrittenStudies) -> None:
     """Table and sentences of each data set, the runs left out, and where the page is."""
-    from uqassay.evidence.disentanglement_words import disentanglement_lines
+    from uqassay.evidence import disentanglement_lines
 
     if written.page is not None:
         print_text("\nDisentanglement")

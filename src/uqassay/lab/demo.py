@@ -17,9 +17,7 @@ from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.report import write_report
 from uqassay.cli.screen import print_text, progress, shell_line
 from uqassay.files import optional_package, whole_file
-from uqassay.predictions import Dirichlet, Members, Point, Prediction
-from uqassay.predictions.files import file_hash, save
-from uqassay.predictions.points import softmax
+from uqassay.predictions import Dirichlet, Members, Point, Prediction, file_hash, save
 
 __all__ = [
     "COMMON_MEMBERS",
@@ -183,7 +181,7 @@ def _calibrated_mlp(split: Split, seed: int) -> Prediction:
     logits = network.predict_log_proba(x)  # (n, K), up to a constant of the row
 
     def log_loss(log_temperature: float) -> float:
-        at_label = softmax(logits / np.exp(log_temperature), "logits")[np.arange(len(y)), y]
+        at_label = Point.from_logits(logits / np.exp(log_temperature)).probs[np.arange(len(y)), y]
         return float(-np.log(np.maximum(at_label, np.finfo(np.float64).tiny)).mean())
 
     best = minimize_scalar(log_loss, bounds=(-3.0, 3.0), method="bounded")

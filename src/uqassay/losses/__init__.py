@@ -1,6 +1,8 @@
 """One number per instance and its label: unified loss, log loss, Brier loss, wrong or right, probability gap."""
 
 from uqassay.losses.unified import (
+    DEFAULT_TRADEOFF,
+    FLOORS,
     UnifiedLoss,
     brier_loss,
     is_correct,
@@ -12,6 +14,8 @@ from uqassay.losses.unified import (
 from uqassay.losses.votes import counts_of_votes, second_order_gap, squared_truth_distance
 
 __all__ = [
+    "DEFAULT_TRADEOFF",
+    "FLOORS",
     "UnifiedLoss",
     "brier_loss",
     "counts_of_votes",

@@ -29,6 +29,7 @@ from uqassay.measures.registry import (
     Score,
     decompose,
     decomposition_names,
+    score_columns,
     score_names,
     uncertainty_score,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "predicted_class_variance",
     "probability_moments",
     "proper_score_decomposition",
+    "score_columns",
     "score_names",
     "total_variance",
     "uncertainty_score",

@@ -1,9 +1,11 @@
 """Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
 
 from uqassay.frames import FromFile
-from uqassay.predictions.adapters import PredictionLike, as_prediction, from_laplace, from_object
+from uqassay.predictions.adapters import PredictionLike, as_prediction, from_laplace, from_object, member_probs
+from uqassay.predictions.arrays_on_disk import read_npz
 from uqassay.predictions.base import CORE_BYTES, Prediction, per_instance
 from uqassay.predictions.dask import DaskPrediction, check_chunks, is_dask_array
+from uqassay.predictions.files import file_hash, inspect_file, load, load_labels, read_arrays, save
 from uqassay.predictions.labels import class_indices, in_order_of_ids, labels_for, portable_labels, take_index
 from uqassay.predictions.points import (
     Box,
@@ -41,17 +43,25 @@ __all__ = [
     "check_chunks",
     "check_draws",
     "class_indices",
+    "file_hash",
     "from_laplace",
     "from_object",
     "in_order_of_ids",
+    "inspect_file",
     "is_dask_array",
     "labels_for",
+    "load",
+    "load_labels",
+    "member_probs",
     "member_rows",
     "member_shares",
     "member_sums",
     "not_negative",
     "per_instance",
     "portable_labels",
+    "read_arrays",
+    "read_npz",
+    "save",
     "sum_over_classes",
     "take_index",
 ]

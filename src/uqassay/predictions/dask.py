@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
-from uqassay.files import optional_package
+from uqassay.files import optional_package, problems_named
 from uqassay.predictions.arrays_on_disk import Contents
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.files import as_path, open_contents, problems_named
+from uqassay.predictions.files import as_path, open_contents
 from uqassay.predictions.keys import (
     ALIASES,
     FORMS,

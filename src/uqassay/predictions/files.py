@@ -21,8 +21,8 @@ import hashlib
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -35,11 +35,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_numeric, lone_surrogates, still_whole
 from uqassay.checks import fail
-from uqassay.errors import FileFormatError, InputError, UqassayError
-from uqassay.files import draft_of
+from uqassay.errors import FileFormatError, InputError
+from uqassay.files import draft_of, problems_named
 from uqassay.frames import FromFile
 from uqassay.notes import Note
-from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray, check_expansion
+from uqassay.predictions.arrays_on_disk import (
+    ZARR_MARKERS,
+    Arrays,
+    Contents,
+    StoredArray,
+    check_expansion,
+    check_fits,
+    read_npz,
+)
 from uqassay.predictions.base import Prediction, checked_class_names
 from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.predictions.keys import (
@@ -65,7 +73,7 @@ from uqassay.predictions.keys import (
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.layouts import asks_layout, file_layout
 from uqassay.predictions.points import not_normalisable
-from uqassay.text import listed, visible
+from uqassay.text import listed
 
 __all__ = [
     "LossyFormatWarning",
@@ -77,7 +85,7 @@ __all__ = [
     "load_column",
     "load_labels",
     "open_contents",
-    "problems_named",
+    "read_arrays",
     "read_contents",
     "save",
     "what_is_lost",
@@ -708,6 +716,18 @@ def inspect_file(
         return found
 
 
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes."""
+    with problems_named(path):
+        check_exists(path)
+        if not path.is_file():
+            fail("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
+        with zipfile.ZipFile(path) as archive:
+            needed = sum(info.file_size for info in archive.infolist())
+            check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
+            return {name: np.array(array.read()) for name, array in read_npz(path, archive).arrays.items()}
+
+
 def file_hash(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file, in hexadecimal; of a folder (zarr) over the sorted names and contents of its files.
 
@@ -934,54 +954,5 @@ def asks_logits(kind: str | None) -> bool:
     return isinstance(kind, str) and kind.lower() == "logits"
 
 
-@contextmanager
-def problems_named(path: Path, done: str = "read") -> Iterator[None]:
-    """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
-
-    Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
-    """
-    try:
-        yield
-    except InputError as problem:
-        raise FileFormatError(
-            _one_line(problem.parameter) or "file",
-            _one_line(problem.rule),
-            _one_line(problem.got),
-            _one_line(problem.remedy),
-            code=problem.code,
-            source=problem.source or _one_line(path.name),
-            facts=problem.facts,
-        ) from problem
-    except UqassayError:
-        raise
-    except MemoryError as problem:
-        raise FileFormatError(
-            "file", "must fit into memory", "", "use .npy, which is mapped", code="size", source=_one_line(path.name)
-        ) from problem
-    except PermissionError as problem:
-        raise FileFormatError(
-            "path",
-            f"must allow to be {done}",
-            f"{path.absolute()} does not",
-            "check its permissions",
-            code="unreadable" if done == "read" else "unwritable",
-            source=_one_line(path.name),
-        ) from problem
-    except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
-        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
-        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
-        if done == "read":
-            remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
-        else:
-            remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
-        rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
-        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
-
-
 def _no_plain_file(parameter: str, found: str) -> FileFormatError:
     return FileFormatError(parameter, "must be a plain file", found, "write it to a file first", code="not-a-file")
-
-
-def _one_line(text: str) -> str:
-    """Text from a file on one line, without characters that a terminal would obey."""
-    return visible(" ".join(text.split()))

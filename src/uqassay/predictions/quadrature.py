@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr, ndtri, softmax
+from scipy.special import expit, ndtr, softmax
 
+from uqassay.arrays import normal_points
 from uqassay.checks import fail
 
 __all__ = [
     "binary_entropy",
     "expected_regret",
     "logistic_normal",
-    "normal_points",
     "softmax_normal",
     "softmax_points",
     "two_class_probs",
@@ -371,12 +371,3 @@ def _with_mean(points: Array, mean: Array) -> Array:
     share = lacking / np.maximum(lacking.sum(axis=1, keepdims=True), LEAST_WEIGHT)
     taken = (points * (1.0 - kept)[:, None]).sum(axis=2, keepdims=True)
     return np.asarray(points * kept[:, None] + taken * share[:, None])
-
-
-def normal_points(n: int, d: int, *, seed: int = 0) -> Array:
-    """The first n points of a scrambled Sobol sequence of standard normals, ``(n, d)``; always the same for a seed."""
-    from scipy.stats import qmc  # takes half a second to import
-
-    # seed= was renamed to rng= in SciPy 1.15; a generator is accepted by place in neither, so the old name stays
-    uniform = qmc.Sobol(d, scramble=True, seed=seed).random_base2(max(int(n - 1).bit_length(), 0))[:n]
-    return ndtri(np.clip(uniform, 1e-12, 1.0 - 1e-12))

@@ -18,7 +18,7 @@ from uqassay.arrays import available_cores
 from uqassay.calibration.one_classifier import CALIBRATED, ROUNDING
 from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.data import ChosenColumns, with_numbered_groups
-from uqassay.evidence.findings import part_rows
+from uqassay.evidence.findings import subset_rows
 from uqassay.evidence.mistakes import (
     TESTED,
     RankedScore,
@@ -174,7 +174,7 @@ def _cells(assay: "Assay", by: str) -> dict[str, dict[str, dict[str, Any]]]:
     """Estimate and ends of every metric by part and model; those of E one per λ of the findings."""
     distance = assay.settings.distance_metric
     cells: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in part_rows(assay, by, ("accuracy", distance, "nonspecificity", "unified")):
+    for row in subset_rows(assay, by, ranking=False, metrics=("accuracy", distance, "nonspecificity", "unified")):
         if row["model"] not in assay.model_names:
             continue
         mine = cells.setdefault(row["subset"], {}).setdefault(row["model"], {"n": row["n"], "unified": []})
@@ -1320,7 +1320,7 @@ def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any] | None]]:
     for row in assay.rows("findings"):
         if row["run"] == "all" and row["metric"] in metrics:
             rows["all"].setdefault(row["model"], []).append(row)
-    for row in part_rows(assay, "correct", metrics):
+    for row in subset_rows(assay, "correct", ranking=False, metrics=metrics):
         rows.setdefault(row["subset"], {}).setdefault(row["model"], []).append(row)
     return {
         part: [_region(assay, m, found[m.name], part) if m.name in found else None for m in assay.models]

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from uqassay.statistics.adjustments import benjamini_hochberg, holm, shaffer, shaffer_factor
     from uqassay.statistics.auc import auc_estimate, auc_influence, delong_covariance
     from uqassay.statistics.bootstrap import bootstrap_estimate, bootstrap_weights, student_draws
-    from uqassay.statistics.components import MoreData, VarianceComponents, VarianceShare, variance_components
+    from uqassay.statistics.components import (
+        MoreData,
+        VarianceComponents,
+        VarianceShare,
+        mean_over_runs,
+        variance_components,
+    )
     from uqassay.statistics.correlation import (
         Concordance,
         concordance,
@@ -63,6 +69,7 @@ if TYPE_CHECKING:
     from uqassay.statistics.risk_bounds import matched_difference_interval
 
 _WHERE = {
+    "mean_over_runs": "components",
     "BayesianSignedRank": "many_data_sets",
     "Concordance": "correlation",
     "DetectableDifference": "paired_tests",
@@ -175,6 +182,7 @@ __all__ = [
     "matched_difference_interval",
     "mean_correlation_estimate",
     "mean_estimate",
+    "mean_over_runs",
     "nemenyi_difference",
     "nemenyi_pvalues",
     "no_worse_than_best",

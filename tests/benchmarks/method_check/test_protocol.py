@@ -50,7 +50,7 @@ def ran(tmp_path_factory):
 def stored(folder, method):
     """Arrays of the stored predictions of a method with all classes and the usual effort, by seed."""
     found = {}
-    for place in folder.glob("cells/*/*"):
+    for place in folder.glob("cells/*/*/"):
         cell = json.loads((place / "metadata.json").read_text())["cell"]
         usual = cell["params"]["params"].get("epochs", 2) == 2 and "left_out" not in cell["condition"]
         if cell["method"] == method and usual:

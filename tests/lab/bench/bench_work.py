@@ -1,11 +1,13 @@
-"""Cheap cells, their states, and claims of processes that have ended, for the tests of the runner and its folders."""
+"""Cheap cells, their states, and other processes at work, for the tests of the runner and its folders."""
 
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +15,11 @@ import numpy as np
 
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.runner import run_cells
-from uqassay.lab.bench.store import CellState, Store, this_process
+from uqassay.lab.bench.store import CellState, Store
 from uqassay.predictions import Members, Point
 
 WORK = "tests.lab.bench.bench_work"
 STEPS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir")  # and opening a file to write
-HOST = this_process().partition(".")[0]
-DEAD = f"{HOST}.1.1"  # process 1 did not start in tick 1 of the machine
 N, K, MEMBERS = 20, 3, 4
 
 
@@ -98,17 +98,34 @@ def found(store: Store, cell: Cell) -> CellState:
     return one
 
 
-def claim_of(store: Store, cell: Cell) -> Path:
-    """The file that says who runs a cell."""
-    return store.place(cell.key).with_name(f"{cell.key}.claim")
+@contextmanager
+def running_elsewhere(store: Store, *cells: Cell) -> Iterator[subprocess.Popen]:
+    """Cells that another process has locked, until the end of the block or until it is killed."""
+    program = "import sys; from filelock import FileLock\n"
+    program += "locks = [FileLock(path) for path in sys.argv[1:]]; [lock.acquire() for lock in locks]\n"
+    program += "print('locked', flush=True); sys.stdin.read()"
+    places = [store.place(cell.key).with_name(f"{cell.key}.lock") for cell in cells]
+    for place in places:
+        place.parent.mkdir(exist_ok=True)
+    command = [sys.executable, "-c", program, *map(str, places)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "locked\n"
+        try:
+            yield other
+        finally:
+            other.kill()
 
 
-def write_claim(store: Store, cell: Cell, owner: object = DEAD, lease: object = 60.0, age: float = 0.0) -> None:
-    """A claim as another process has left it, `age` seconds ago."""
-    path = claim_of(store, cell)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"owner": owner, "lease": lease}))
-    os.utime(path, (time.time() - age,) * 2)
+def store_result(folder: Path, cell: Cell, result: CellResult) -> None:
+    """Store the result of a cell as if a worker had run it for a second."""
+    store = Store(folder)
+    assert store.claim(cell.key)
+    store.finish(cell, result, seconds=1.0)
+
+
+def drafts_of(folder: Path) -> list[Path]:
+    """Drafts of cells that were left in a benchmark's folder."""
+    return list(folder.glob("cells/??/.uqassay-*"))
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -31,12 +31,7 @@ def test_every_field_changes_the_key(field, value):
 
 def test_key_is_the_digest_of_the_canonical_facts():
     cell = Cell("json:dumps", **FACTS)
-    facts = {
-        **FACTS,
-        "function": "json:dumps",
-        "schema": "uqassay.cell/1",
-        "version": uqassay.__version__,
-    }
+    facts = {**FACTS, "function": "json:dumps", "schema": "uqassay.cell/1", "version": uqassay.__version__}
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
     assert cell.key == hashlib.sha256(text.encode()).hexdigest()
 

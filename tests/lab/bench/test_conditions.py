@@ -7,8 +7,6 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.lab.bench.conditions import (
-    NOISE_LEVELS,
-    SHARES,
     changed_data,
     check_classes,
     conditions_of,
@@ -78,37 +76,6 @@ def test_by_seed_each_seed_has_its_own_training_instances_and_all_have_the_same_
         assert changed_data(toy, by_seed, 2).content_hash == parts[2].content_hash
 
 
-def test_shares_of_one_seed_are_nested_and_keep_one_of_each_class(toy):
-    for seed in range(3):
-        parts = [changed_data(toy, {"train_share": s, "subsets_by_seed": True}, seed) for s in SHARES]
-        rows = [rows_of(part, toy) for part in parts]
-        assert all(a <= b for a, b in itertools.pairwise(rows))
-        assert len(rows[-1]) == 200
-        np.testing.assert_array_equal(np.bincount(parts[0].y_train), [1, 1, 1])  # 1 % of 40 is less than one
-        np.testing.assert_array_equal(np.bincount(parts[2].y_train), [10, 6, 4])
-
-
-def test_permuted_rows_of_one_seed_are_nested_in_both_parts_and_keep_the_numbers_of_the_classes(toy):
-    n_seeds = 3
-    moved = {}
-    for seed, level in itertools.product(range(n_seeds), NOISE_LEVELS):
-        noisy = changed_data(toy, {"label_noise": level, "subsets_by_seed": True}, seed)
-        for part, n in (("train", 200), ("test", 90)):
-            old, new = getattr(toy, f"y_{part}"), getattr(noisy, f"y_{part}")
-            np.testing.assert_array_equal(np.bincount(new), np.bincount(old))
-            moved[part, seed, level] = set(np.flatnonzero(old != new).tolist())
-            assert len(moved[part, seed, level]) <= level * n
-        np.testing.assert_array_equal(noisy.X_train, toy.X_train)
-    for part, n in (("train", 200), ("test", 90)):
-        assert len({frozenset(moved[part, seed, 0.5]) for seed in range(n_seeds)}) == n_seeds
-        for seed in range(n_seeds):
-            # a row that moves at a level is among the rows drawn at every higher level: so the rows that move at any level
-            # up to .5 are at most half of all, where levels that are not nested would reach about .86 of them
-            reached = set.union(*(moved[part, seed, level] for level in NOISE_LEVELS if level <= 0.5))
-            assert len(reached) <= 0.5 * n
-            assert not moved[part, seed, 0.0]
-
-
 def test_votes_move_with_permuted_labels():
     votes = np.eye(2)[np.arange(40) % 2]
     data = Dataset(
@@ -117,14 +84,6 @@ def test_votes_move_with_permuted_labels():
     noisy = changed_data(data, {"label_noise": 1.0, "subsets_by_seed": True}, 3)
     assert (noisy.y_test != data.y_test).any()
     np.testing.assert_array_equal(noisy.votes_test.argmax(axis=1), noisy.y_test)
-
-
-@pytest.mark.parametrize("which", ["b", 1])
-def test_class_left_out_is_missing_from_the_training_alone(toy, which):
-    found = changed_data(toy, {"left_out_class": which})
-    np.testing.assert_array_equal(np.bincount(found.y_train, minlength=3), [100, 0, 40])
-    np.testing.assert_array_equal(found.y_test, toy.y_test)
-    assert found.n_classes == 3
 
 
 def test_class_left_out_with_a_share_keeps_one_instance_of_each_other_class(toy):

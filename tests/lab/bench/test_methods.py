@@ -124,13 +124,6 @@ def test_parameters_that_do_not_fit_the_data_name_the_data_set():
         cells_of(config(dataset=["iris", "wine"], params={"snn": {"backbone": "cnn-small"}}))
 
 
-def test_unknown_method_and_data_set_are_named():
-    with refuses("method", "choice", got="'snm'.*snn"):
-        cells_of(config(method="snm"))
-    with refuses("dataset", "choice", got="'irs'"):
-        cells_of(config(dataset="irs"))
-
-
 def test_device_of_the_workers_is_not_looked_for_here(monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     asked = {"method": "snn", "params": {"snn": {"device": "cuda"}}}

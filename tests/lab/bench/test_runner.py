@@ -3,18 +3,16 @@
 import errno
 import os
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
-from tests.lab.bench.bench_work import WORK, cells, claim_of, draw, found
+from tests.lab.bench.bench_work import WORK, cells, drafts_of, draw, found
 from tests.refusals import refuses
 
 import uqassay.lab.bench.runner as runner
 from uqassay.errors import MissingDependencyError
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.bench.runner import cost_estimate, processes_of, run_cell, run_cells
+from uqassay.lab.bench.runner import SETTINGS, CellOutcome, cost_estimate, give_up, processes_of, run_cell, run_cells
 from uqassay.lab.bench.store import FolderProblem, Store
 
 
@@ -78,7 +76,7 @@ def test_failed_cells_run_again_when_asked(tmp_path):
 
 def test_worker_with_another_key_refuses_the_cell(tmp_path):
     other = cell("draw", seed=1)
-    outcome = run_cell(cell("draw").key, other.to_json(), str(tmp_path), 60.0)
+    outcome = run_cell(cell("draw").key, other.to_json(), str(tmp_path))
     assert (outcome.state, "must have the same key" in outcome.message) == ("failed", True)
 
 
@@ -127,7 +125,6 @@ def test_thread_settings_are_left_as_they_were(tmp_path, monkeypatch):
 
 def test_cells_of_another_driver_are_waited_for(tmp_path, monkeypatch):
     other = Store(tmp_path)
-    other.claims.owner = "elsewhere.1.1"
     other.claim(cell("draw").key)
     waits = []
 
@@ -213,26 +210,22 @@ def test_processes_share_the_cores_and_are_no_more_than_the_cells(monkeypatch):
     assert [processes_of(None, 3, 1), processes_of(5, 100, 1), processes_of(0, 9, 1)] == [3, 5, 0]
 
 
-# -- A worker keeps its claim while it runs a cell, and stores the failure of a cell whose result cannot be written.
-
-
-def named(function):
-    return Cell(f"{WORK}:{function}", dataset="toy", method=function, seed=0)
+# -- results that cannot be written -----------------------------------------------------------------------------------
 
 
 def test_result_that_cannot_be_written_is_its_cell_s_failure_and_the_others_go_on(tmp_path):
-    summary = run_cells([named("misfit"), named("draw")], tmp_path, workers=0)
+    summary = run_cells([cell("misfit"), cell("draw")], tmp_path, workers=0)
     assert (summary.n_ran, list(summary.failed)) == (2, ["toy, misfit, seed 0"])
     assert "got 21 rows for 20 instances" in summary.failed["toy, misfit, seed 0"]
     kept = Store(tmp_path)
     assert kept.counts() == {"queued": 0, "running": 0, "done": 1, "failed": 1}
-    assert found(kept, named("misfit")).traceback.startswith("Traceback (most recent call last):")
-    assert not kept.place(named("misfit").key).exists()
-    assert list((tmp_path / "drafts").iterdir()) == []
+    assert found(kept, cell("misfit")).traceback.startswith("Traceback (most recent call last):")
+    assert [path.name for path in kept.place(cell("misfit").key).iterdir()] == ["traceback.txt"]
+    assert drafts_of(tmp_path) == []
 
 
 def test_method_that_ends_the_program_is_its_cell_s_failure(tmp_path):
-    summary = run_cells([named("leave"), named("draw")], tmp_path, workers=0)
+    summary = run_cells([cell("leave"), cell("draw")], tmp_path, workers=0)
     assert summary.failed == {"toy, leave, seed 0": "SystemExit: no licence"}
     assert Store(tmp_path).counts() == {"queued": 0, "running": 0, "done": 1, "failed": 1}
 
@@ -242,44 +235,94 @@ def test_error_nobody_expects_while_a_result_is_written_is_its_cell_s_failure(st
         raise MemoryError("no room")
 
     monkeypatch.setattr(Store, "finish", refuse)
-    outcome = run_cell(cell.key, cell.to_json(), str(store.folder), 60.0)
+    outcome = run_cell(cell.key, cell.to_json(), str(store.folder))
     assert (outcome.state, outcome.message) == ("failed", "MemoryError: no room")
     assert store.counts()["failed"] == 1
 
 
-def test_worker_renews_its_claim_while_the_cell_runs(tmp_path, monkeypatch):
-    """The cell ends after the fourth renewal; the worker waits a quarter of the lease for each."""
+# -- on Dask ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_local_cluster_gives_the_bits_of_this_process_whatever_the_number_of_workers(tmp_path, needs, monkeypatch):
+    needs("distributed")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)  # a cluster that was killed may have left it
+    some = [*cells(6, pause=0.0), cell("fail"), cell("where", threads=1)]
+    hashes = {}
+    for workers in (0, 1, 2):
+        folder = tmp_path / str(workers)
+        summary = run_cells(some, folder, workers=workers)
+        assert (summary.n_ran, list(summary.failed)) == (8, ["toy, fail, seed 0"])
+        hashes[workers] = [(one.key, one.hash) for one in Store(folder).states()]
+        facts = Store(folder).result(some[-1].key).metadata["facts"]
+        assert (facts["pid"] == os.getpid()) is (workers == 0)
+        assert (facts["kept"] == str(2**27)) is (workers > 0)  # a step of a training finds its memory again
+    assert hashes[0] == hashes[1] == hashes[2]
+
+
+def test_an_outcome_that_was_lost_with_its_worker_is_waited_for(tmp_path, needs):
+    needs("distributed")
+
+    class Future:
+        status = "finished"
+
+        def __init__(self, key):
+            self.key, self.looks = key, 0
+
+        def add_done_callback(self, told):
+            self.looks += 1
+            self.status = {1: "lost", 2: "pending"}.get(self.looks, "finished")
+            told(self)
+
+        def result(self):
+            assert self.looks == 3
+            return CellOutcome(self.key, "taken")
+
+        def release(self):
+            self.looks = -1
+
+    class Client:
+        status = "running"
+
+        def submit(self, run, cell_key, *rest, **options):
+            return Future(cell_key)
+
+    jobs = [(one.key, one) for one in cells(2)]
+    found = list(runner._on_dask(Client(), Store(tmp_path), jobs, lambda: None))
+    assert sorted(outcome.key for outcome in found) == sorted(key for key, _ in jobs)
+
+
+@pytest.mark.slow
+def test_cell_that_ends_its_worker_fails_and_the_others_do_not(tmp_path, needs, monkeypatch):
+    needs("distributed")
+    monkeypatch.setitem(SETTINGS, "distributed.scheduler.allowed-failures", 1)  # two workers start anew, not four
+    summary = run_cells([cell("die"), *cells(4, pause=0.0)], tmp_path, workers=2)
+    assert list(summary.failed) == ["toy, die, seed 0"]
+    assert summary.failed["toy, die, seed 0"].startswith("WorkerEnded: ")
+    assert Store(tmp_path).counts()["done"] == 4
+
+
+@pytest.mark.slow
+def test_running_scheduler_takes_the_cells_and_none_is_one_sentence(tmp_path, needs):
+    needs("distributed")
+    import distributed
+
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0",
+        scheduler_kwargs={"dashboard": False},
+    ) as cluster:  # fmt: skip
+        address = cluster.scheduler_address
+        summary = run_cells(cells(4, pause=0.0), tmp_path, scheduler=address)
+    assert (summary.n_ran, summary.failed) == (4, {})
+    with refuses("scheduler", "missing", got="nowhere://x"):
+        run_cells(cells(6, pause=0.0), tmp_path, scheduler="nowhere://x")
+
+
+def test_cell_that_is_given_up_has_failed_unless_somebody_runs_it(tmp_path):
     store = Store(tmp_path)
-    cell, lease, waits = named("draw"), 0.4, []
-    ages = []
-
-    class Watched(threading.Event):
-        def wait(self, timeout=None):
-            waits.append(timeout)
-            return super().wait(timeout)
-
-    def wait_for_renewals(seconds):
-        deadline = time.monotonic() + 120
-        while len(set(ages)) < 5 and time.monotonic() < deadline:
-            ages.append(claim_of(store, cell).stat().st_mtime_ns)
-            sleep(0.01)
-
-    sleep = time.sleep
-    monkeypatch.setattr("uqassay.lab.bench.runner.threading.Event", Watched)
-    monkeypatch.setattr("tests.lab.bench.bench_work.time.sleep", wait_for_renewals)
-    assert run_cell(cell.key, cell.to_json(), str(tmp_path), lease).state == "done"
-    assert len(set(ages)) == 5
-    assert ages == sorted(ages)
-    assert {seconds for seconds in waits if seconds is not None} == {lease / 4}
-
-
-def test_folder_that_takes_no_files_is_told_with_its_fields_and_the_cell_stays_queued(store, cell, monkeypatch):
-    problem = FolderProblem("folder", "is full", "", "free some", code="unwritable")
-
-    def refuse(*_, **__):
-        raise problem
-
-    monkeypatch.setattr(Store, "finish", refuse)
-    outcome = run_cell(cell.key, cell.to_json(), str(store.folder), 60.0)
-    assert (outcome.state, outcome.problem) == ("refused", problem)
-    assert store.counts()["queued"] == 1
+    assert give_up(store, cell("die").key).state == "failed"
+    assert "memory" in store.states([cell("die").key])[0].reason
+    other = Store(tmp_path)
+    assert other.claim(cell("draw").key)
+    assert give_up(store, cell("draw").key).state == "taken"
+    assert store.states([cell("draw").key])[0].state == "running"

@@ -1,4 +1,4 @@
-"""The cache folder: found again without a network, never half written, checksums, sentences."""
+"""The cache folder and its downloads: found again without a network, never half written, checksums, sentences."""
 
 import errno
 import gzip
@@ -23,7 +23,7 @@ SHA256 = "sha256:" + hashlib.sha256(DATA).hexdigest()
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "source.bin"
+    path = tmp_path / "two words.bin"
     path.write_bytes(DATA)
     return path
 
@@ -80,7 +80,7 @@ def test_download_from_a_file_address(source, own_cache):
     assert fetch("f.bin", source.as_uri(), SHA256).read_bytes() == DATA
 
 
-@pytest.mark.parametrize("url", ["ftp://host/f.bin", "data:text/plain,abc", "/etc/hostname"])
+@pytest.mark.parametrize("url", ["ftp://host/f.bin", "data:text/plain,abc", "/etc/hostname", ""])
 def test_other_addresses_are_refused(url):
     with refuses("url", "choice"):
         fetch("f.bin", url)
@@ -115,10 +115,17 @@ def test_an_answer_without_end_is_not_followed(server, own_cache):
     assert left_behind(own_cache) == []
 
 
-def test_server_error(server):
-    server.status = 503
-    with refuses("f.bin", "unreadable", got=r"cannot be downloaded from http\S+ \(answer 503\)"):
+@pytest.mark.parametrize("status", [404, 503])
+def test_server_error(server, status):
+    server.status = status
+    with refuses("f.bin", "unreadable", got=rf"cannot be downloaded from http\S+ \(answer {status}\)"):
         fetch("f.bin", server.address + "f.bin")
+
+
+def test_compressed_files_arrive_as_they_are(server):
+    """A server that packs answers must not do so: the checksum is that of the file."""
+    (server.folder / "f.gz").write_bytes(b"\x1f\x8b no gzip at all")
+    assert fetch("f.gz", server.address + "f.gz").read_bytes() == b"\x1f\x8b no gzip at all"
 
 
 def refused_address():
@@ -149,7 +156,7 @@ def test_silence_ends(own_cache):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        with refuses("f.bin", "unreadable"):
+        with refuses("f.bin", "unreadable", got=r"no answer in 0\.2 s"):
             fetch("f.bin", f"http://127.0.0.1:{silent.getsockname()[1]}/f.bin", timeout=0.2)
 
 

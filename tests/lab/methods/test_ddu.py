@@ -7,7 +7,6 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.metrics import roc_auc_score
-from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.lab.methods import DDU, StandardNetwork, fit_together
@@ -104,21 +103,6 @@ def test_given_module():
     net = DDU(backbone=module, epochs=2, coefficient=0.5).fit(x, y)
     torch.testing.assert_close(module[0].weight, before)
     assert clone(net).fit(x, y).feature_density(x[:1]).shape == (1,)
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"coefficient": 0.0}, "coefficient", "range", "got 0.0"),
-        ({"residual": 1}, "residual", "type", "got 1"),
-        ({"prior_instances": -1.0}, "prior_instances", "range", "got -1.0"),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        DDU(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        DDU(**options).check_options((1,), 2)  # without training
 
 
 # -- Class Gaussians against scipy.stats, and with too few instances to have a covariance.

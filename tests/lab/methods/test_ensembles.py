@@ -12,7 +12,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from tests.lab.methods.made_up_data import blobs
-from tests.refusals import refuses
 
 from uqassay import Members
 from uqassay.lab.methods import DeepEnsemble, MCDropConnect, MCDropout, StandardNetwork
@@ -46,14 +45,6 @@ def test_point_is_softmax_of_the_network(digits):
     logits = net.network_(inputs)[0]
     np.testing.assert_allclose(said.probs, torch.softmax(logits, 1).numpy(), atol=1e-12)
     np.testing.assert_allclose(said.log_partition, torch.logsumexp(logits, 1).numpy(), atol=1e-12)
-
-
-def test_pieces_of_an_evaluation_change_nothing(digits, monkeypatch):
-    x, _, y, _ = digits
-    net = StandardNetwork(epochs=1).fit(x, y)
-    whole = net.predict_proba(x)
-    monkeypatch.setattr("uqassay.lab.methods.networks.CHUNK_BYTES", 20_000)
-    np.testing.assert_allclose(net.predict_proba(x), whole, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -94,31 +85,6 @@ def test_fitted_network_survives_pickling_and_copying(digits):
         inputs = x.reshape(-1, *shape)
         np.testing.assert_array_equal(net.predict_proba(inputs), again.predict_proba(inputs))
         np.testing.assert_array_equal(net.predict_proba(inputs), deepcopy(net).predict_proba(inputs))
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"epochs": 0}, "epochs", "range", "got 0"),
-        ({"batch_size": 2.5}, "batch_size", "type", "got 2.5"),
-        ({"patience": True}, "patience", "type", "got True"),
-        ({"learning_rate": 0.0}, "learning_rate", "range", "got 0.0"),
-        ({"weight_decay": -1.0}, "weight_decay", "range", "got -1.0"),
-        ({"validation_fraction": 1.0}, "validation_fraction", "range", "got 1.0"),
-        ({"parallel": "threads"}, "parallel", "choice", "got 'threads'"),
-        ({"device": "gpu"}, "device", "choice", ""),
-        ({"early_stopping": "False"}, "early_stopping", "type", "got 'False'"),
-        ({"standardise": 0}, "standardise", "type", "got 0"),
-        ({"learning_rate": "0.1"}, "learning_rate", "type", "got '0.1'"),
-        ({"learning_rate": True}, "learning_rate", "type", "got True"),
-        ({"weight_decay": None}, "weight_decay", "type", "got None"),
-    ],
-)
-def test_options_out_of_range(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        StandardNetwork(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        StandardNetwork(**options).check_options((1,), 2)  # without training
 
 
 # -- Members are independent networks, and better together.
@@ -164,23 +130,6 @@ def test_mean_of_members_is_predict_proba(digits):
     np.testing.assert_allclose(
         ensemble.predict_proba(test_x), ensemble.predict_uncertainty(test_x).probs.mean(axis=1), atol=1e-12
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"n_members": 0}, "n_members", "range", "got 0"),
-        ({"first_member": -1}, "first_member", "range", "got -1"),
-        ({"first_member": 1.5}, "first_member", "type", "got 1.5"),
-        ({"head": "linear"}, "head", "choice", "got 'linear'"),
-        ({"convention": "paper"}, "convention", "choice", "got 'paper'"),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        DeepEnsemble(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        DeepEnsemble(**options).check_options((1,), 2)  # without training
 
 
 # -- Dropout in prediction: passes are networks, and a higher rate spreads them.
@@ -243,22 +192,6 @@ def test_a_member_is_one_network_for_all_instances(digits):
     np.testing.assert_allclose(net.predict_uncertainty(test_x[5:9]).probs, probs[5:9], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"rate": 1.0}, "rate", "range", "got 1.0"),
-        ({"rate": -0.1}, "rate", "range", "got -0.1"),
-        ({"n_samples": 0}, "n_samples", "range", "got 0"),
-        ({"where": "first"}, "where", "choice", "got 'first'"),
-    ],
-)
-def test_refusals_of_mc_dropout(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        MCDropout(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        MCDropout(**options).check_options((1,), 2)  # without training
-
-
 # -- Weights dropped in prediction.
 
 
@@ -312,19 +245,3 @@ def test_spread_grows_with_the_rate_of_mc_dropconnect():
         spreads.append(net.predict_uncertainty(x).probs.std(axis=1).mean())
     assert spreads[0] < 1e-12
     assert spreads[0] < spreads[1] < spreads[2] < spreads[3]
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"rate": 1.0}, "rate", "range", "got 1.0"),
-        ({"n_samples": 2.0}, "n_samples", "type", "got 2.0"),
-        ({"where": "last"}, "where", "choice", "got 'last'"),
-        ({"backbone": torch.nn.Flatten()}, "where", "conflict", ""),
-    ],
-)
-def test_refusals_of_mc_dropconnect(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        MCDropConnect(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        MCDropConnect(**options).check_options((1,), 2)  # without training

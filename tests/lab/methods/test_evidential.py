@@ -11,7 +11,6 @@ from scipy.integrate import dblquad, quad
 from scipy.special import gamma
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from tests.refusals import refuses
 
 from uqassay import Dirichlet, Masses
 from uqassay.lab.methods import ECNN, Evidential, StandardNetwork
@@ -142,20 +141,6 @@ def test_early_stopping_judges_by_the_final_loss():
     (went,) = net.training_
     assert went.n_epochs == 30
     assert went.validation_losses[0] > went.validation_losses[-1]  # the growing weight alone would make it rise
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"evidence": "tanh"}, "evidence", "choice", "got 'tanh'"),
-        ({"annealing_epochs": 0}, "annealing_epochs", "range", "got 0"),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        Evidential(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        Evidential(**options).check_options((1,), 2)  # without training
 
 
 # -- Dempster's rule in closed form against the rule itself over all subsets, and the layer against its formulas.
@@ -381,22 +366,6 @@ def test_digits_within_two_points_of_the_standard_network_and_doubt_of_unknown_o
     noise = np.random.default_rng(0).normal(size=test_x.shape)
     doubt, known = (net.predict_uncertainty(z).masses[:, -1].mean() for z in (noise, test_x))
     assert doubt > 0.5 > 0.1 > known
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"n_prototypes": 0}, "n_prototypes", "range", "got 0"),
-        ({"n_prototypes": 2.0}, "n_prototypes", "type", "got 2.0"),
-        ({"nu": 1.0}, "nu", "range", "got 1.0"),
-        ({"nu": np.nan}, "nu", "range", "got nan"),
-    ],
-)
-def test_refusals_of_e_cnn(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        ECNN(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        ECNN(**options).check_options((1,), 2)  # without training
 
 
 def test_prototypes_of_a_network_with_batch_norm_start_where_its_features_are_in_training():

@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from tests.lab.methods.made_up_data import blobs
-from tests.refusals import refuses
 
 from uqassay import GaussianLogits
 from uqassay.lab.methods import Flipout, StandardNetwork
@@ -216,24 +215,3 @@ def test_a_stronger_divergence_brings_the_posterior_to_the_prior():
         scales.append(net.network_.trunk[0].scale.mean().item())
     assert scales[0] < scales[1] < scales[2]
     np.testing.assert_allclose(scales[2], 0.5, atol=0.05)
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"n_samples": 0}, "n_samples", "range", "got 0"),
-        ({"where": "last"}, "where", "choice", "got 'last'"),
-        ({"prior_scales": ()}, "prior_scales", "range", r"got \(\)"),
-        ({"prior_scales": (1.0, 0.0)}, "prior_scales", "range", r"got \(1.0, 0.0\)"),
-        ({"prior_scales": 2.0}, "prior_scales", "range", "got 2.0"),
-        ({"initial_rho": -50.0}, "initial_rho", "range", "got -50.0"),
-        ({"kl_weight": -1.0}, "kl_weight", "range", "got -1.0"),
-        ({"head": "sigmoid"}, "head", "choice", ""),
-        ({"backbone": torch.nn.Flatten()}, "where", "conflict", ""),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        Flipout(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        Flipout(**options).check_options((1,), 2)  # without training

@@ -1,19 +1,22 @@
-"""Interval networks: what they state, that no radius is the plain network, and that they learn."""
+"""Interval networks: what they state, that no radius is the plain network, that they learn, and their convolutions."""
 
 import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from tests.refusals import refuses
-from torch.nn.functional import batch_norm, softplus
+from torch import nn
+from torch.nn.functional import batch_norm, conv2d, softplus
 
 from uqassay import Intervals
 from uqassay.credal import intervals as house
 from uqassay.lab.methods import CreINN, StandardNetwork
 from uqassay.lab.methods.intervals import (
+    Halves,
     IntervalBatchNorm,
+    IntervalConvolution,
     IntervalDense,
+    IntervalImageNetwork,
     IntervalReLU,
     intersection_probability,
     interval_softmax,
@@ -138,18 +141,6 @@ def test_digits_within_two_points_of_the_standard_network():
     right = net.predict(test_x) == test_y
     width = (said.upper - said.lower).mean(axis=1)
     assert width[~right].mean() > 2 * width[right].mean()
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf])
-def test_refusals(value):
-    with refuses("initial_radius", "range"):
-        CreINN(initial_radius=value).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_batch_norm_needs_batches():
-    with refuses("batch_size", "range", got="got 1"):
-        CreINN(batch_size=1).fit([[0.0], [1.0]], [0, 1])
-    CreINN(batch_size=1, batch_norm=False, epochs=1).fit([[0.0], [1.0]], [0, 1])
 
 
 # -- Interval arithmetic against networks drawn from the box, and what follows it against formulas.
@@ -356,3 +347,89 @@ def test_gradients(generator):
     norm = IntervalBatchNorm(3).double()
     x = torch.randn(1, 5, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: norm((x, x + 0.3)), x)
+
+
+# -- convolutions of intervals -----------------------------------------------------------------------------------------
+
+
+def within(centre, raw_radius, generator):
+    share = 2 * uniform(*centre.shape, generator=generator) - 1
+    corner = uniform(*centre.shape, generator=generator) < 0.5
+    return centre + softplus(raw_radius) * torch.where(corner, share.sign(), share)
+
+
+def layer(generator, inputs=2, outputs=3, radius=0.4):
+    torch.manual_seed(0)
+    made = IntervalConvolution(nn.Conv2d(inputs, outputs, 3, padding=1), radius).double()
+    made.raw_weight_radius.data += 0.5 * torch.randn(made.raw_weight_radius.shape, generator=generator)
+    return made
+
+
+def test_initial_radius_of_interval_convolutions():
+    made = IntervalConvolution(nn.Conv2d(4, 3, 3), 0.3)
+    torch.testing.assert_close(softplus(made.raw_weight_radius), torch.full((3, 4, 3, 3), 0.3 / 6))
+    torch.testing.assert_close(softplus(made.raw_bias_radius), torch.full((3,), 0.3 / 6))
+
+
+def test_range_of_intervals_is_exact_of_interval_convolutions(generator):
+    """Patch by patch: the range of a layer is that of a product of intervals, least and greatest at their corners."""
+    made = layer(generator)
+    low = uniform(4, 2, 5, 5, generator=generator)
+    high = low + uniform(4, 2, 5, 5, generator=generator)
+    lower, upper = made((low, high))
+    patches = [nn.functional.unfold(x, 3, padding=1)[:, None] for x in (low, high)]  # (B, 1, 18, 25)
+    weight, bias = made.centre.weight.flatten(1), made.centre.bias[:, None]
+    radius, bias_radius = softplus(made.raw_weight_radius).flatten(1), softplus(made.raw_bias_radius)[:, None]
+    corners = torch.stack([p * w[:, :, None] for p in patches for w in (weight - radius, weight + radius)])
+    torch.testing.assert_close(lower.flatten(2), corners.amin(0).sum(2) + bias - bias_radius)
+    torch.testing.assert_close(upper.flatten(2), corners.amax(0).sum(2) + bias + bias_radius)
+
+
+def test_every_kernel_of_the_box_lies_within(generator):
+    torch.manual_seed(0)
+    plain = nn.Sequential(
+        nn.Conv2d(1, 3, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(3, 2, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+    )
+    made = IntervalImageNetwork(plain, 0.3).double()
+    x = torch.randn(5, 1, 6, 6, generator=generator, dtype=torch.float64)
+    with torch.no_grad():
+        lower, upper = Halves()(made(x)[None])
+        assert (upper > lower).any()
+        for _ in range(300):
+            (w1, b1), (w2, b2) = (
+                (
+                    within(c.centre.weight, c.raw_weight_radius, generator),
+                    within(c.centre.bias, c.raw_bias_radius, generator),
+                )
+                for c in (made.layers[0], made.layers[3])
+            )
+            hidden = torch.max_pool2d(torch.relu(conv2d(x, w1, b1, padding=1)), 2)
+            output = torch.relu(conv2d(hidden, w2, b2, padding=1)).flatten(1)
+            assert (output >= lower[0] - 1e-12).all()
+            assert (output <= upper[0] + 1e-12).all()
+
+
+def test_no_radius_is_the_plain_network_of_interval_convolutions(generator):
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.Conv2d(3, 2, 2), nn.ReLU(), nn.Flatten()).double()
+    made = IntervalImageNetwork(plain, 0.3)
+    for name, parameter in made.named_parameters():
+        if "raw" in name:
+            parameter.data.fill_(-torch.inf)
+    x = torch.randn(5, 1, 6, 6, generator=generator, dtype=torch.float64)
+    lower, upper = Halves()(made(x)[None])
+    for bound in (lower[0], upper[0]):
+        np.testing.assert_allclose(bound.detach(), plain(x).detach(), atol=1e-12)
+
+
+def test_gradients_of_interval_convolutions(generator):
+    made = layer(generator, 1, 2)
+    low = uniform(1, 1, 3, 3, generator=generator) + 0.1
+    params = list(made.parameters())
+    assert torch.autograd.gradcheck(lambda *_: made((low, low + 0.4)), params)
+    assert torch.autograd.gradcheck(lambda *_: made(low - 0.5), params)

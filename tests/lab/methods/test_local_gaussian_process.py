@@ -6,7 +6,6 @@ from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from tests.lab.methods.made_up_data import world
-from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.lab.datasets import cluster_grid
@@ -244,21 +243,3 @@ def test_length_scale_by_the_rule():
     x = np.linspace(0, 1, 201)[:, None]
     np.testing.assert_allclose(rule_lengthscale(x), 25 / 200, rtol=0.1)  # 25 neighbours on each side
     np.testing.assert_allclose(rule_lengthscale(np.array([[0.0], [2.0]])), 2.0)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "code", "got"),
-    [
-        ("lengthscale", 0.0, "range", "got 0.0"),
-        ("lengthscale", "wide", "choice", "got 'wide'"),
-        ("lengthscale", True, "type", "got True"),
-        ("signal_variance", None, "type", "got None"),
-        ("signal_variance", np.inf, "range", "got inf"),
-        ("cell_size", 0, "range", "got 0"),
-        ("n_neighbours", 2.5, "type", "got 2.5"),
-        ("multiclass", "one-versus-one", "choice", "got 'one-versus-one'"),
-    ],
-)
-def test_refusals(option, value, code, got):
-    with refuses(option, code, got=got):
-        LocalGaussianProcess(**{option: value}).fit([[0.0], [1.0]], [0, 1])

@@ -8,7 +8,6 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from tests.refusals import refuses
 
 from uqassay import Masses
 from uqassay.credal import all_focal_sets
@@ -150,25 +149,6 @@ def test_digits_within_two_points_of_the_standard_network():
     width = said.upper_probs() - said.lower_probs()
     right = net.predict(test_x) == test_y
     assert width[~right].mean() > 2 * width[right].mean()
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        ({"n_sets": -1}, "n_sets", "range", "got -1"),
-        ({"n_sets": 2.5}, "n_sets", "type", "got 2.5"),
-        ({"negative_weight": -1.0}, "negative_weight", "range", "got -1.0"),
-        ({"sum_weight": np.nan}, "sum_weight", "range", "got nan"),
-        ({"focal_sets": [[0], [0, 1]]}, "focal_sets", "missing", "class 1 is missing"),
-        ({"focal_sets": [[0], [1], [2]]}, "focal_sets", "range", "set 2 holds 2"),
-        ({"focal_sets": [[0], [1], [1]]}, "focal_sets", None, ""),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        RSNN(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        RSNN(**options).check_options((1,), 2)  # without training
 
 
 # -- The choice of sets from features: known overlaps, two balls in closed form, brute force by Monte Carlo.

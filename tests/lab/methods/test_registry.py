@@ -82,21 +82,6 @@ def test_counts_from_an_array_are_counts(name, option):
         build_method(name, epochs=1, **{option: True}).fit(x, y)
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "value", "code", "got"),
-    [
-        ("creinn", "batch_norm", "False", "type", "got 'False'"),
-        ("rs-nn", "repair", "no", "type", "got 'no'"),
-        ("mc-dropout", "rate", "0.1", "type", "got '0.1'"),
-        ("laplace-bridge", "prior_precision", "None", "type", "got 'None'.*None"),
-        ("evidential", "evidence", ["exp"], "choice", r"got \['exp'\]"),
-    ],
-)
-def test_text_in_the_place_of_numbers_and_truth_values(name, option, value, code, got):
-    with refuses(option, code, got=got):
-        build_method(name, epochs=1, **{option: value}).fit([[0.0], [1.0]], [0, 1])
-
-
 def refusal_of(method):
     try:
         method.check_options((3,), 4)

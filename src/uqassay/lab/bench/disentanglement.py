@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.checks import fail
-from uqassay.evidence.disentanglement import DisentanglementStudy
-from uqassay.evidence.disentanglement_runs import Contender, Measured, contenders_of
+from uqassay.evidence import Contender, DisentanglementStudy, Measured, contenders_of
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import Store
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose

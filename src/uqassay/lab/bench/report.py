@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.evidence import FINDING_COLUMNS, assay, compare_over_data_sets
-from uqassay.evidence.result import Assay
+from uqassay.evidence import FINDING_COLUMNS, Assay, assay, compare_over_data_sets
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.conditions import has_report
 from uqassay.lab.bench.config import BenchConfig, to_toml
@@ -30,13 +29,13 @@ from uqassay.lab.bench.store import (
     reason_of,
     write_text,
 )
-from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.losses import DEFAULT_TRADEOFF
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.text import counted, visible
 
 if TYPE_CHECKING:
-    from uqassay.evidence.data_sets import DataSetComparison
+    from uqassay.evidence import DataSetComparison
 
 __all__ = [
     "BenchStatus",
@@ -278,7 +277,7 @@ def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
     for dataset, condition in groups:
         words = [f"{key}={value}" for key, value in sorted(json.loads(condition).items())] if several else []
         name = re.sub(r"[^A-Za-z0-9._=-]+", "-", " ".join([dataset, *words])).strip(".-") or "data"
-        reserved = ("cells", "drafts", "plans", SAVED)
+        reserved = ("cells", "plans", SAVED)
         while name.lower() in (*map(str.lower, names), *reserved):
             name += "_"
         names.append(name)

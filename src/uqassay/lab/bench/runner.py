@@ -6,27 +6,24 @@ import logging
 import os
 import queue
 import secrets
-import shutil
 import signal
 import sys
-import threading
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from pathlib import Path
 from typing import Any, Literal, final
 
+from uqassay._workers import connected
 from uqassay.arrays import available_cores
 from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
-from uqassay.evidence.dask import connected
 from uqassay.files import optional_package
 from uqassay.lab.bench.cell import Cell, CellResult, function_of
-from uqassay.lab.bench.store import LEASE_SECONDS, CellState, FolderProblem, Store, reason_of
+from uqassay.lab.bench.store import CellState, FolderProblem, Store, reason_of
 
 __all__ = [
     "CellOutcome",
@@ -41,7 +38,7 @@ __all__ = [
 ]
 
 
-# How a worker runs one cell: it claims the cell, calls its function, writes the result and reports the outcome.
+# How a worker runs one cell: it locks the cell, calls its function, writes the result and reports the outcome.
 #
 # An exception of the cell's function is stored as the cell's failure, and the worker goes on. If the folder takes no
 # more files, the cell stays queued, and the driver gets the error and stops.
@@ -64,43 +61,42 @@ class CellOutcome:
     problem: FolderProblem | None = None  #: Of a refusal
 
 
-def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutcome:
+def run_cell(key: str, text: str, folder: str) -> CellOutcome:
     """Run one cell in this process and keep its result.
 
     Parameters
     ----------
     key : str
-        As the driver knows the cell; a worker with other source code refuses it.
+        As the driver knows the cell; a worker with another version of uqassay refuses it.
     text : str
         The cell as JSON.
     """
     cell = Cell.from_json(text)
     try:
-        store = Store(folder, lease_seconds=lease_seconds)
+        store = Store(folder)
         if not store.claim(key):
             return CellOutcome(key, "taken")
     except FolderProblem as problem:
         return CellOutcome(key, "refused", problem=problem)
     start = time.perf_counter()
-    with _renewed(store, key):
+    seconds = None
+    try:
         try:
             result = _result(cell, key)
-        except (Exception, SystemExit):  # any error of a method, and an exit, is the failure of its cell
-            return _failed(store, key, time.perf_counter() - start)
-        except BaseException:  # Ctrl-C: this process may live on, and the cell would count as running
-            with suppress(FolderProblem):
-                store.release(key)
+            seconds = time.perf_counter() - start
+            store.finish(cell, result, seconds=seconds)
+            return CellOutcome(key, "done", seconds)
+        except FolderProblem:
             raise
-        seconds = time.perf_counter() - start
-        try:
-            first = store.finish(cell, result, seconds=seconds)
-        except FolderProblem as problem:
-            with suppress(FolderProblem):  # if the claim cannot be removed, it lapses
-                store.release(key)
-            return CellOutcome(key, "refused", seconds, problem=problem)
-        except Exception:  # a prediction that cannot be written
-            return _failed(store, key, seconds)
-    return CellOutcome(key, "done" if first else "taken", seconds)
+        except (Exception, SystemExit):  # any error of a method, and an exit, is the failure of its cell
+            seconds = time.perf_counter() - start if seconds is None else seconds
+            text = traceback.format_exc()
+            store.fail(key, text[-MAX_TRACEBACK:])
+            return CellOutcome(key, "failed", seconds, reason_of(text))
+    except FolderProblem as problem:
+        return CellOutcome(key, "refused", seconds or 0.0, problem=problem)
+    finally:
+        store.release(key)  # after Ctrl-C, too: this process may live on, and the cell would count as running
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -146,36 +142,6 @@ def _pools_limited(threads: int) -> Any:
     return importlib.import_module("threadpoolctl").threadpool_limits(threads)
 
 
-def _failed(store: Store, key: str, seconds: float) -> CellOutcome:
-    """Record the exception that is being handled."""
-    text = traceback.format_exc()
-    try:
-        ours = store.fail(key, text[-MAX_TRACEBACK:])
-    except FolderProblem as problem:
-        return CellOutcome(key, "refused", seconds, problem=problem)
-    return CellOutcome(key, "failed" if ours else "taken", seconds, reason_of(text))
-
-
-@contextmanager
-def _renewed(store: Store, key: str) -> Iterator[None]:
-    """Renew the claim of a cell from a second thread while the cell runs."""
-    ended = threading.Event()
-
-    def renew() -> None:
-        while not ended.wait(store.lease_seconds / 4):
-            with suppress(FolderProblem):  # tried again later; the result is written even if the lease lapses
-                if not store.renew(key):
-                    return
-
-    thread = threading.Thread(target=renew, name=f"lease of {key[:12]}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
 # Where cells run: in this process, on processes of a local Dask cluster, or on the workers of a Dask scheduler.
 
 Jobs = Sequence[tuple[str, Cell]]
@@ -198,7 +164,7 @@ SETTINGS = {
 def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -> Iterator[CellOutcome]:
     """Run cells once and yield their outcomes; all processes that are started for it have ended afterwards."""
     if processes == 0:
-        yield from (run_cell(key, cell.to_json(), str(store.folder), store.lease_seconds) for key, cell in jobs)
+        yield from (run_cell(key, cell.to_json(), str(store.folder)) for key, cell in jobs)
         return
     dask, distributed = (
         optional_package(name, "bench", "a benchmark with workers", otherwise="take --workers 0")
@@ -210,24 +176,21 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
                 yield from _on_dask(client, store, jobs, lambda: None)
             return
         processes = min(processes, len(jobs))
-        scratch = store.scratch()
-        try:
-            with ExitStack() as stack:
-                with _interrupts_blocked():
-                    threads = max(cell.threads for _, cell in jobs)
-                    cluster = stack.enter_context(_local_cluster(processes, scratch, threads))
-                client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
-                yield from _on_dask(client, store, jobs, lambda: cluster.scale(processes))
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        with ExitStack() as stack:
+            with _interrupts_blocked():
+                threads = max(cell.threads for _, cell in jobs)
+                cluster = stack.enter_context(_local_cluster(processes, threads))
+            client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+            yield from _on_dask(client, store, jobs, lambda: cluster.scale(processes))
 
 
 def give_up(store: Store, key: str) -> CellOutcome:
     """Store the failure of a cell that killed its workers."""
     words = "WorkerEnded: the worker's process ended without an error each time it ran this cell; did memory run out?"
-    if store.claim(key) and store.fail(key, words):
-        return CellOutcome(key, "failed", message=words)
-    return CellOutcome(key, "taken")
+    if not store.claim(key):
+        return CellOutcome(key, "taken")
+    store.fail(key, words)
+    return CellOutcome(key, "failed", message=words)
 
 
 # -- Dask -------------------------------------------------------------------------------------------------------------
@@ -250,7 +213,7 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
+def _local_cluster(processes: int, threads: int) -> Any:
     """Worker processes that end with this one; each runs one cell at a time."""
     import distributed
 
@@ -265,7 +228,6 @@ def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
                 dashboard_address=":0",  # a port that is free, not one that another cluster has
                 scheduler_kwargs={"dashboard": False},
                 memory_limit=0,
-                local_directory=str(scratch),
                 silence_logs=logging.CRITICAL,
                 env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
             )
@@ -285,7 +247,7 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
     keys = {}
     token = secrets.token_hex(4)  # another driver at the same scheduler must not share our tasks
     for i, (key, cell) in enumerate(jobs):
-        arguments = (key, cell.to_json(), folder, store.lease_seconds)
+        arguments = (key, cell.to_json(), folder)
         future = client.submit(run_cell, *arguments, key=f"cell-{key[:16]}-{token}", pure=False, priority=-i)
         keys[future] = key
         future.add_done_callback(ended.put)
@@ -331,7 +293,7 @@ def _lost() -> InputError:
 # Run the cells of a benchmark on Dask, store each result at once, and resume a run that was broken off.
 #
 # Workers write into the folder themselves, so the driver may die at any moment: results stay, and cells that were
-# running are run again. A cell is claimed by one atomic step, so several drivers may share a folder.
+# running are run again. A process locks the cell that it runs, so several drivers may share a folder.
 
 OPEN = ("queued", "running")
 Kind = tuple[str, str]  # data set and method
@@ -387,7 +349,6 @@ def run_cells(
     scheduler: str | None = None,
     retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    lease_seconds: float = LEASE_SECONDS,
 ) -> RunSummary:
     """Run all cells that are not done yet.
 
@@ -407,8 +368,6 @@ def run_cells(
         Run the cells that failed earlier, too.
     progress : callable, optional
         Called with a `Progress` at the start and whenever a cell ends.
-    lease_seconds : float
-        As in `Store`.
 
     Returns
     -------
@@ -427,7 +386,7 @@ def run_cells(
     start = time.perf_counter()
     _check(cells, workers, scheduler)
     jobs = {cell.key: cell for cell in cells}
-    store = Store(folder, lease_seconds=lease_seconds)
+    store = Store(folder)
     keys = list(jobs)
     store.add(list(jobs.values()))
     store.recover(keys)

@@ -16,8 +16,7 @@ from urllib.request import url2pathname
 
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
-from uqassay.files import DRAFT, optional_package, whole_file
-from uqassay.predictions.files import problems_named
+from uqassay.files import DRAFT, optional_package, problems_named, whole_file
 from uqassay.text import listed
 
 __all__ = [

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from uqassay.arrays import RandomState
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
-from uqassay.files import optional_package
+from uqassay.files import optional_package, problems_named
 from uqassay.lab.datasets.dataset import Dataset, as_features, shares_of_bytes, stratified_split
 from uqassay.lab.datasets.images import holds_packed_images, unpacked_images
-from uqassay.predictions.arrays_on_disk import read_npz
-from uqassay.predictions.files import problems_named
+from uqassay.predictions import read_npz
 from uqassay.text import listed
 
 __all__ = [

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from uqassay.arrays import RandomState
 from uqassay.checks import one_of
 from uqassay.errors import FileFormatError
-from uqassay.files import optional_package
+from uqassay.files import optional_package, problems_named
 from uqassay.lab.datasets.cache import Progress, fetch
 from uqassay.lab.datasets.dataset import Dataset, shares_of_bytes, stratified_split
-from uqassay.predictions.arrays_on_disk import read_npz
-from uqassay.predictions.files import problems_named
+from uqassay.predictions import read_npz
 from uqassay.text import counted, listed
 
 __all__ = [

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from uqassay.arrays import RandomState, generator, row_chunks
 from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
+from uqassay.files import problems_named
 from uqassay.lab.datasets.dataset import fit_components
 from uqassay.lab.datasets.registry import load_dataset
-from uqassay.predictions.arrays_on_disk import read_npz
-from uqassay.predictions.files import problems_named
+from uqassay.predictions import read_npz
 from uqassay.text import count, counted, listed, shown
 
 __all__ = ["SOURCES", "MergedBinary", "merged_binary"]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from uqassay.arrays import RandomState
 from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
-from uqassay.files import optional_package
+from uqassay.files import optional_package, problems_named
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
-from uqassay.predictions.files import problems_named
 from uqassay.text import count, counted, significant
 
 __all__ = [

@@ -11,8 +11,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
 from uqassay.checks import fail, whole
 from uqassay.lab.methods.base import UncertaintyClassifier, seed_sequence
-from uqassay.predictions import Members
-from uqassay.predictions.adapters import member_probs
+from uqassay.predictions import Members, member_probs
 
 __all__ = ["Bagging", "RandomForest"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, softmax
 
+from uqassay.arrays import normal_points
 from uqassay.checks import one_of, whole
 from uqassay.lab.methods.base import UncertaintyClassifier
 from uqassay.predictions import GaussianLogits, Members
-from uqassay.predictions.quadrature import normal_points
 
 __all__ = [
     "Array",

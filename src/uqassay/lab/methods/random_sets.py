@@ -11,13 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from uqassay.checks import fail, number, whole
-from uqassay.credal.events import (
-    as_focal_sets,
-    budget_from_confusion,
-    budget_from_embeddings,
-    family_moebius,
-    paper_masses,
-)
+from uqassay.credal import as_focal_sets, budget_from_confusion, budget_from_embeddings, family_moebius, paper_masses
 from uqassay.errors import InputError
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.ensembles import StandardNetwork

@@ -10,7 +10,7 @@ from pathlib import Path
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
-from uqassay.lab.bench.runner import Progress, run_cells
+from uqassay.lab.bench.runner import POLL_SECONDS, Progress, run_cells
 from uqassay.lab.bench.store import Store, StoredResult, older_notes
 
 __all__ = [
@@ -107,7 +107,14 @@ def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[],
     """
     store = Store(folder)
     store.recover([cell.key])
-    if store.states([cell.key], verify=True)[0].state != "done":
-        start = time.perf_counter()
+    while not store.claim(cell.key):
+        if store.states([cell.key])[0].state == "done":
+            return store.result(cell.key)
+        store.retry(cell.key)
+        time.sleep(POLL_SECONDS)  # another process may be making it
+    start = time.perf_counter()
+    try:
         store.finish(cell, make(), seconds=time.perf_counter() - start)
+    finally:
+        store.release(cell.key)
     return store.result(cell.key)

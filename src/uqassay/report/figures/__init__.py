@@ -32,6 +32,7 @@ from uqassay.report.figures.calibration import (
 from uqassay.report.figures.frame import model_colours
 from uqassay.report.figures.sets import plot_by_correctness, plot_set_sizes, plot_simplex
 from uqassay.report.figures.studies import (
+    draw_disentanglement_grid,
     plot_delay_curve,
     plot_disentanglement_curves,
     plot_disentanglement_ranking,
@@ -46,6 +47,7 @@ from uqassay.report.figures.studies import (
 )
 
 __all__ = [
+    "draw_disentanglement_grid",
     "model_colours",
     "plot_by_correctness",
     "plot_calibration_before_after",

@@ -1,9 +1,11 @@
-"""Table 1 with predictors of our own: what is trained on what, that it is kept, and that the numbers are theirs."""
+"""The trained Table 1: its plans, its data, what is trained on what, that it is kept, and that the numbers are theirs."""
 
 import json
+import math
 import shutil
 import sys
 from dataclasses import replace
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -16,12 +18,29 @@ from uqassay.lab import datasets
 from uqassay.lab.bench import methods as bench_methods
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets import registry
+from uqassay.lab.datasets.registry import load_dataset
+from uqassay.lab.methods import build_method
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.credal_calibration import table1_training
 from uqassay.lab.papers.credal_calibration import table1_training as table1_data
+from uqassay.lab.papers.credal_calibration.imagenet_networks import MEAN, SD, ImagenetNetwork
 from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
-from uqassay.lab.papers.credal_calibration.table1_plans import PLANS, plan_of
-from uqassay.lab.papers.credal_calibration.table1_training import PREDICTORS
+from uqassay.lab.papers.credal_calibration.table1_plans import (
+    BATCH,
+    OWN_TRAINING,
+    PAPER_SETS,
+    PLANS,
+    Table1Options,
+    part_size,
+    plan_of,
+)
+from uqassay.lab.papers.credal_calibration.table1_training import (
+    FIRST_NEW_CLASS,
+    PREDICTORS,
+    frozen_features,
+    training_sets,
+)
+from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.metrics import expected_calibration_error
 
 TABLE = {"figure": "table1", "preset": "smoke"}
@@ -211,22 +230,13 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------------
-
-
-# ---- data sets -------------------------------------------------------------------------------------------------------
-
-
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 
 def test_missing_packages_are_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "torchvision", None)
     with refuses(
-        "torchvision",
-        "package",
-        got=r"pip install '\.\[vision\]' in the clone",
-        error=MissingDependencyError,
+        "torchvision", "package", got=r"pip install '\.\[vision\]' in the clone", error=MissingDependencyError
     ):
         reproduce("credal-calibration", figure="table1", preset="paper")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
@@ -412,3 +422,258 @@ def test_given_features_are_no_images(tmp_path):
         np.savez(tmp_path / f"{part}.npz", X=np.random.default_rng(0).random((20, 5)), y=np.arange(20) % 2)
     with refuses("data", "shape", got=r"must hold images \(n, C, H, W\).*instances of shape \(5,\)"):
         reproduce("credal-calibration", **TABLE, data=tmp_path, dataset="cifar-10")
+
+
+# -- data sets of the trained Table 1 ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def digit_images():
+    return table1_data._as_images(datasets.load_dataset("digits", test_size=0.5))
+
+
+def test_frozen_features_hold_the_new_classes_once_each(digit_images):
+    data = frozen_features(digit_images, epochs=1, limit=100)
+    y = np.concatenate([digit_images.y_train, digit_images.y_test])
+    counts = np.bincount(y)[FIRST_NEW_CLASS:]
+    np.testing.assert_array_equal(np.bincount(data.y_train) + np.bincount(data.y_test), counts)
+    assert abs(len(data.y_train) - len(data.y_test)) <= 1
+    assert data.X_train.shape[1] == 64
+    assert data.class_names == tuple(str(k) for k in range(5, 10))
+    features = np.concatenate([data.X_train, data.X_test])
+    assert len(np.unique(features.round(4), axis=0)) == len(features)
+
+
+def test_frozen_network_never_sees_the_new_classes(digit_images):
+    """Whatever becomes of all new images but those of class 9 in the test part, the features of those stay."""
+    noise = np.random.default_rng(0).random(digit_images.X_train.shape)
+    known = (digit_images.y_train < FIRST_NEW_CLASS)[:, None, None, None]
+    other = replace(digit_images, X_train=np.where(known, digit_images.X_train, noise))
+    found = [frozen_features(images, epochs=1, limit=200) for images in (digit_images, other)]
+    rows = [{row.tobytes() for row in np.concatenate([data.X_train, data.X_test])} for data in found]
+    n_test = (digit_images.y_test >= FIRST_NEW_CLASS).sum()
+    assert len(rows[0] & rows[1]) == n_test
+
+
+@pytest.mark.slow
+def test_with_mnist_the_frozen_network_learns_from_it(shared, monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    monkeypatch.setenv("UQASSAY_DATA", str(shared / "data" / "mnist_t10k"))
+    sets, (note,) = training_sets(PLANS["smoke"], tmp_path, lambda step: None)
+    sources = {one.title: one.source for one in sets}
+    assert (list(sources), sources["MNIST-10k"]) == (["digits", "MNIST-10k", "frozen features"], "mnist-10k")
+    assert "the digits 0 to 4 of MNIST-10k, 300 of them, in 1 epoch" in note
+    data = load_dataset(sources["frozen features"])
+    # MNIST's test images: 892, 958, 1,028, 974 and 1,009 of the digits 5 to 9
+    assert (np.bincount(data.y_train) + np.bincount(data.y_test)).tolist() == [892, 958, 1028, 974, 1009]
+
+
+# -- what the presets of Table 1 train, against the paper, and options that do not fit ----------------------------------
+
+
+TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}
+OTHERS = {"CIFAR-10": 10_000, "Caltech-101": 8_677 - 4_338, "Caltech-256": 29_780 - 14_890}  # instances not trained on
+
+
+def options(**values):
+    return Table1Options(**values)
+
+
+def test_parts_are_those_of_table_2():
+    for name, n in OTHERS.items():
+        assert part_size(n) == int(TABLE2[name]["n_calibration"]) == int(TABLE2[name]["n_test"])
+    sizes = [int(row[key]) for row in TABLE2.values() for key in ("n_calibration", "n_test")]
+    assert math.gcd(*sizes) == BATCH
+    assert [part_size(n) for n in (2, 31, 32, 200)] == [1, 15, 16, 96]
+
+
+def test_paper_trains_as_printed():
+    plan = plan_of("paper", options())
+    assert {one.in_table2 for one in PAPER_SETS.values()} == set(TABLE2)
+    assert {one.in_table1 for one in PAPER_SETS.values()} == {
+        row["dataset"] for row in printed_table("credal_calibration_table1")
+    }
+    assert {name: plan.epochs_for(name) for name in plan.data_sets} == {
+        "cifar-10": 20, "caltech-101": 2, "caltech-256": 2, "plantclef": 20, "bacteria": 20, "proteins": 20,
+    }  # fmt: skip
+    trained = plan.method_options("cifar-10")
+    assert (trained["optimiser"], trained["momentum"], trained["learning_rate"]) == ("sgd", 0.99, 1e-5)
+    assert (plan.hidden, plan.n_members, plan.n_draws) == ((1000,), 10, 100)
+    assert (plan.architectures, plan.end_to_end, plan.imagenet_size) == (("MobileNetV2", "VGG16"), True, 224)
+
+
+def test_everything_that_the_paper_leaves_open_is_named_with_its_value():
+    given = options(batch_size=32, weight_decay=0.01, head="replaced", image_size=96, read_size=128, end_to_end=False)
+    text = " ".join(plan_of("paper", given).notes())
+    for words in (
+        "batch_size 32;", "weight_decay 0.01;", "head replaced: a new layer stands in place", "image_size 96:",
+        "read_size 128:", "not trained themselves (in the paper end to end)", "no part decides when to stop",
+    ):  # fmt: skip
+        assert words in text
+    printed = " ".join(plan_of("paper", options()).notes())
+    assert "MobileNetV2 and VGG16 pretrained on ImageNet and trained end to end" in printed
+    assert "momentum 0.99 and learning rate 1e-05" in printed
+    assert "batch_size 16 (all sizes of calibration and test parts in Table 2 are multiples of it)" in printed
+
+
+def test_gpu_hour_is_a_slice_and_says_so():
+    plan = plan_of("gpu-hour", options())
+    assert set(plan.data_sets) < set(PAPER_SETS)
+    assert plan.notes()[0].startswith(
+        "preset gpu-hour, as printed but for the number of epochs: MobileNetV2 pretrained"
+    )
+    assert "3 epochs of cifar-10" in plan.notes()[0]
+    assert plan.training == PLANS["paper"].training
+
+
+def test_presets_without_a_gpu_name_their_networks():
+    (small,) = plan_of("cpu", options()).notes()
+    assert (
+        "hidden layers of 64 and 64 units and learn 50 epochs by Adam with a learning rate of 0.001 in batches of 128"
+        in small
+    )
+    (images,) = plan_of("cpu", options(dataset="cifar-10", batch_size=64, weight_decay=0.1)).notes()
+    assert (
+        "have cnn-small for images and learn 3 epochs by Adam with a learning rate of 0.001 in batches of 64" in images
+    )
+    assert ", weight_decay 0.1 (the paper: stochastic gradient descent)" in images
+    (large,) = plan_of("cpu", options(dataset="cifar-10", architectures="resnet50", image_size=64, epochs=1)).notes()
+    assert "have resnet50 at 64 × 64 for images and learn 1 epoch by Adam" in large
+    notes = plan_of("smoke", options(dataset="cifar-10", architectures="VGG16", end_to_end=False)).notes()
+    assert "have VGG16 for images" in notes[0]
+    assert "head added: a new layer follows their 1,000 outputs; end_to_end false; image_size 224" in notes[1]
+
+
+def test_defaults_named_in_notes_are_those_of_the_methods(needs):
+    needs("torch", "sklearn")
+    network = build_method("snn")
+    assert {name: getattr(network, name) for name in OWN_TRAINING} == OWN_TRAINING
+    assert (network.optimiser, network.weight_decay) == ("adam", 0.0)
+
+
+def test_what_differs_from_the_paper_is_not_called_as_printed():
+    def first(**given):
+        return plan_of("paper", options(**given)).notes()[0].partition(":")[0]
+
+    assert first() == first(dataset=["cifar-10", "proteins"], batch_size=64) == "preset paper, as printed"
+    assert first(epochs=3) == "preset paper, as printed but for the number of epochs"
+    assert first(end_to_end=False) == "preset paper, as printed but for what is trained"
+    assert (
+        first(epochs=2, architectures="cnn") == "preset paper, as printed but for the number of epochs and the networks"
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "given", "parameter", "code"),
+    [
+        ("paper", {"dataset": "svhn"}, "dataset", "choice"),
+        ("paper", {"architectures": "resnet"}, "architectures", "choice"),
+        ("paper", {"epochs": 0}, "epochs", "range"),
+        ("paper", {"batch_size": 2.5}, "batch_size", "type"),
+        ("paper", {"weight_decay": -1.0}, "weight_decay", "range"),
+        ("paper", {"weight_decay": float("nan")}, "weight_decay", "range"),
+        ("paper", {"weight_decay": True}, "weight_decay", "type"),
+        ("paper", {"end_to_end": "no"}, "end_to_end", "type"),
+        ("paper", {"head": "none"}, "head", "choice"),
+        ("paper", {"image_size": 31}, "image_size", "range"),
+        ("paper", {"dataset": "bacteria", "image_size": 64}, "image_size", "conflict"),
+        ("paper", {"dataset": "bacteria", "head": "added"}, "head", "conflict"),
+        ("paper", {"dataset": "cifar-10", "read_size": 64}, "read_size", "conflict"),
+        ("paper", {"dataset": "caltech-101", "data": "x", "read_size": 64}, "read_size", "conflict"),
+        ("cpu", {"architectures": "cnn-small"}, "architectures", "conflict"),
+        ("cpu", {"dataset": "cifar-10", "end_to_end": False}, "end_to_end", "conflict"),
+    ],
+)
+def test_options_that_do_not_fit_are_one_sentence(preset, given, parameter, code):
+    with refuses(parameter, code):
+        plan_of(preset, options(**given))
+
+
+# -- pretrained networks as backbones, with a stand-in for torchvision --------------------------------------------------
+
+
+torch = pytest.importorskip("torch")
+
+
+def images(n=6, channels=3, size=8, seed=0):
+    return torch.from_numpy(np.random.default_rng(seed).random((n, channels, size, size), dtype=np.float32))
+
+
+def fitted(end_to_end=True, head="added", method="snn", **options):
+    x = images(40).numpy()
+    y = np.arange(40) % 3
+    backbone = lambda: ImagenetNetwork("MobileNetV2", head=head, end_to_end=end_to_end)  # noqa: E731
+    network = build_method(
+        method, backbone=backbone, epochs=2, batch_size=16, standardise=False, parallel="sequential", progress=False,
+        optimiser="sgd", momentum=0.99, learning_rate=1e-3, device="cpu", **options,
+    )  # fmt: skip
+    return network.fit(x, y)
+
+
+def parameters(network):
+    return {name: value[0] for name, value in network.network_.extractor.state_dict().items()}
+
+
+def test_features_are_the_outputs_for_images_standardised_as_on_imagenet(vision):
+    network = ImagenetNetwork("VGG16", head="added", end_to_end=True).eval()
+    x = images()
+    standard = np.stack([(x[:, c].numpy() - MEAN[c]) / SD[c] for c in range(3)], axis=1)
+    with torch.no_grad():
+        expected = network.body(torch.from_numpy(standard))
+        np.testing.assert_allclose(network(x), expected, atol=1e-5)
+    assert expected.shape == (6, 1000)
+    assert vision == [("vgg16", "IMAGENET1K_V1")]
+
+
+@pytest.mark.usefixtures("vision")
+def test_grey_images_fill_all_channels():
+    network = ImagenetNetwork("MobileNetV2", head="added", end_to_end=True).eval()
+    grey = images(channels=1)
+    with torch.no_grad():
+        expected = network(grey.repeat(1, 3, 1, 1))
+        torch.testing.assert_close(network(grey), expected)
+        torch.testing.assert_close(network(grey[:, 0]), expected)
+
+
+@pytest.mark.usefixtures("vision")
+@pytest.mark.parametrize(("name", "width"), [("MobileNetV2", 4), ("VGG16", 8)])
+def test_a_replaced_head_leaves_what_enters_it(name, width):
+    network = ImagenetNetwork(name, head="replaced", end_to_end=True).eval()
+    whole = ImagenetNetwork(name, head="added", end_to_end=True).eval()
+    with torch.no_grad():
+        features = network(images())
+        assert features.shape == (6, width)
+        torch.testing.assert_close(whole.body.classifier[-1](features), whole(images()))
+
+
+@pytest.mark.usefixtures("vision")
+def test_end_to_end_trains_every_weight_and_frozen_none():
+    before = ImagenetNetwork("MobileNetV2", head="added", end_to_end=True).state_dict()
+    for end_to_end in (True, False):
+        after = parameters(fitted(end_to_end))
+        same = [torch.equal(after[name.replace(".", "/")], value) for name, value in before.items()]
+        trained = [name for name, equal in zip(before, same, strict=True) if not equal]
+        weights = [name for name in before if name.endswith((".weight", ".bias"))]
+        if end_to_end:
+            assert set(weights) <= set(trained)
+            assert "body.features.1.running_mean" in trained
+        else:
+            assert trained == []  # the statistics of batch norm included
+
+
+@pytest.mark.usefixtures("vision")
+def test_members_of_an_ensemble_begin_alike_and_end_apart():
+    members = fitted(method="deep-ensemble", n_members=2).predict_uncertainty(images(5).numpy()).probs
+    assert members.shape == (5, 2, 3)
+    assert not np.allclose(members[:, 0], members[:, 1])
+
+
+def test_weights_that_cannot_be_downloaded_are_one_sentence(vision, monkeypatch):
+    def offline(name, *, weights):
+        raise URLError("Name or service not known")
+
+    import torchvision
+
+    monkeypatch.setattr(torchvision.models, "get_model", offline)
+    with refuses("architectures", "unreadable", got="weights of VGG16 cannot be downloaded; Name or service"):
+        ImagenetNetwork("VGG16", head="added", end_to_end=True)

@@ -1,4 +1,4 @@
-"""Tables of the reproduction: rows, averages, comparison with the printed numbers, conventions."""
+"""Tables of the reproduction: rows, averages, comparison with the printed numbers, conventions, text."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,15 @@ from tests.refusals import refuses
 from uqassay.evidence.disentanglement_runs import Contender
 from uqassay.lab.papers.disentangling.tables import (
     PAPER_FIGURES,
+    convention_lines,
     curve_grid,
     mean_of_datasets,
     table_cells,
+    table_lines,
     write_disentanglement_figures,
 )
 from uqassay.lab.papers.reproduction import further_runs
+from uqassay.text import interval
 
 IT = "information-theoretic"
 
@@ -210,7 +213,39 @@ def test_every_figure_of_curves_has_a_number():
     assert sorted(PAPER_FIGURES.values()) == [2, 4, *range(8, 14)]
 
 
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
-    (tmp_path / "taken").write_text("")
-    with refuses("figures", "unwritable"):
-        write_disentanglement_figures(tmp_path / "taken", [contender("dropout", "variance")])
+# -- tables of the reproduction as text, and the table of conventions ---------------------------------------------------
+
+
+def test_text_has_every_table_and_the_printed_numbers():
+    text = "\n".join(table_lines([judged()]))
+    for part in (
+        "IT – MC-Dropout",
+        "0.645 ± 0.041",
+        "pooled",
+        "−0.875",
+        "ROC-AUC",
+        "0.943",
+        "± as authors",
+        "mean over all classes",
+    ):
+        assert part in text
+    assert "printed (pooled)" not in "\n".join(table_lines([judged("digits", printed_as="")]))
+    assert "ROC-AUC" not in "\n".join(table_lines([judged(classes=False)]))
+
+
+def test_text_of_several_data_sets_is_refused():
+    with refuses("judged", "mismatch", got="got several"):
+        table_lines([judged("wine"), judged("digits")])
+
+
+def test_conventions_stand_in_one_table_with_paired_differences():
+    exact, other = judged(), judged(gap=2.0, convention="ten-levels")
+    lines = convention_lines([exact, other], {"ten-levels": "ten levels"})
+    difference = other.study.error(IT).per_run - exact.study.error(IT).per_run
+    low, high = stats.t.interval(0.95, 3, difference.mean(), stats.sem(difference))
+    assert lines[0] == "ten-levels: ten levels"
+    assert "IT – MC-Dropout" in lines[-1]
+    assert f"{difference.mean():.3f}" in lines[-1]
+    assert interval(low, high) in lines[-1]
+    assert convention_lines([exact], {}) == []
+    assert "table2/wine/MC-Dropout/IT/ten-levels" in {cell.name for cell in table_cells([exact, other])}

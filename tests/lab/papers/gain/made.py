@@ -16,10 +16,7 @@ def sample(rng, n, *, entropy=4.0, mutual=1.0, noise=0.2, truth=True):
     u = rng.uniform(0, 0.3, n)
     wrong = rng.random(n)
     before, after = wrong >= 0.1 + u, wrong >= 0.1
-    epistemic = {
-        "mutual-information": mutual * u,
-        "entropy": entropy * u + noise * rng.random(n),
-    }
+    epistemic = {"mutual-information": mutual * u, "entropy": entropy * u + noise * rng.random(n)}
     true = TrueUncertainty(0.1 + u, np.full(n, 0.1), u) if truth else None
     return GainSample({"zero-one": after.astype(float) - before}, epistemic, before, after, true)
 

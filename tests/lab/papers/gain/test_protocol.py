@@ -1,4 +1,4 @@
-"""The reproduction of paper 002 from its options to its cells; the command line's form of it is in tests/cli."""
+"""The reproduction of paper 002 from its options to its cells and figures; the command line's form of it is in tests/cli."""
 
 import gzip
 import hashlib
@@ -6,12 +6,18 @@ import json
 
 import numpy as np
 import pytest
+from tests.lab.bench.bench_work import store_result
 from tests.lab.datasets.conftest import idx_bytes
+from tests.lab.papers.gain.made import row
 from tests.refusals import refuses
 
+from uqassay.lab.datasets import cluster_grid, disc_layout
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.gain.protocol import reproduce_epistemic_gain, steps_of_epistemic_gain
+from uqassay.lab.papers.gain.choices import DATASETS, ToyPlan, chosen
+from uqassay.lab.papers.gain.protocol import planned, reproduce_epistemic_gain, slice_of, steps_of_epistemic_gain
+from uqassay.lab.papers.gain.tables import COLOURS, DISC, draw_discs, draw_intervals, draw_split, write_gain_figures
+from uqassay.lab.papers.gain.trainings import run_world
 
 SMALL = {"preset": "smoke", "method": "random-forest", "spread": 0.25}
 
@@ -131,3 +137,143 @@ def test_files_in_the_published_forms(dataset, write, tmp_path, monkeypatch):
     # the classes are easy: hardly a gain, so the correlation may be undefined, the errors are not
     assert all(np.isfinite(cell.ours) for cell in found.rows if "correlation" not in cell.name)
     assert all(cell.agrees is None for cell in found.rows)
+
+
+# -- from options to runs and rows --------------------------------------------------------------------------------------
+
+
+GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
+
+
+def plans(runs=None, seed=0, **options):
+    return planned(chosen(**{**GIVEN, **options}), runs, seed)
+
+
+def test_every_method_runs_on_every_data_set_and_spread():
+    found = plans(dataset=["toy", "digits"], method=["local-gp", "random-forest"], spread=[0.3, 0.2])
+    assert [(one.label, one.method.name) for one in found] == [
+        ("toy 0.3", "local-gp"),
+        ("toy 0.3", "random-forest"),
+        ("toy 0.2", "local-gp"),
+        ("toy 0.2", "random-forest"),
+        ("digits", "local-gp"),
+        ("digits", "random-forest"),
+    ]
+
+
+def test_a_share_is_part_of_the_label_and_of_the_key():
+    usual, *asked = (
+        plans(spread=0.3, **options)[0] for options in ({}, {"train_share": 0.05}, {"train_share": "random"})
+    )
+    assert [one.label for one in (usual, *asked)] == ["toy 0.3", "toy 0.3, p = 0.05", "toy 0.3, p = random"]
+    assert len({one.cells[0].key for one in (usual, *asked)}) == 3
+
+
+def test_runs_and_seeds():
+    (one,) = plans(runs=3, seed=5, spread=0.3, method="local-gp")
+    assert one.seeds == (5, 6, 7)
+    assert [cell.seed for cell in one.cells] == [5, 6, 7]
+    assert slice_of(DATASETS["toy"], "cpu", None).runs == 6
+
+
+def test_more_runs_contain_the_fewer():
+    few, many = (plans(runs=runs, spread=0.3)[0].cells for runs in (2, 4))
+    assert [cell.key for cell in few] == [cell.key for cell in many[:2]]
+
+
+@pytest.mark.parametrize(("method", "preset", "compared"), [("local-gp", "cpu", True), ("random-forest", "cpu", False)])
+def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, tmp_path, monkeypatch, needs):
+    needs("sklearn")
+    (one,) = plans(runs=2, method=method, spread=0.25, preset="smoke")
+    assert one.row(tmp_path) is None  # nothing has run
+    (first, _) = one.cells
+    store_result(tmp_path, first, run_world(first))
+    found = one.row(tmp_path)
+    assert (found.study.n_runs, found.compared) == (1, False)  # of a smoke run
+    whole = plans(runs=2, method=method, spread=0.25, preset=preset)[0]
+    stored = one.cells
+    monkeypatch.setattr(type(whole), "cells", property(lambda self: stored))
+    assert whole.row(tmp_path).compared is compared
+
+
+# -- figures 1 to 4 of paper 002 ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _packages_figures(needs):
+    needs("matplotlib", "sklearn")
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return cluster_grid(6000, spread=0.25, rng=0)
+
+
+def new_figure():
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(11, 5), layout="constrained")
+
+
+def drawn_points(ax):
+    return sum(len(one.get_offsets()) for one in ax.collections if len(one.get_offsets()) > 1)
+
+
+def test_the_disc_of_figure_1_keeps_few_points():
+    assert disc_layout("figure-2").train_share[DISC] == 0.04
+
+
+def test_figure_1_fills_the_disc_in_the_augmented_set(toy):
+    figure = new_figure()
+    draw_split(figure, toy)
+    train, augmented, test = figure.axes
+    assert drawn_points(train) < drawn_points(augmented)
+    centre, radius = disc_layout("figure-2").centres[DISC], disc_layout("figure-2").radius
+
+    def inside(ax):
+        points = np.concatenate([one.get_offsets() for one in ax.collections if len(one.get_offsets()) > 1])
+        return (np.linalg.norm(points - centre, axis=1) <= radius).mean()
+
+    assert inside(train) < 0.1 < inside(augmented) < inside(test)
+
+
+def test_figure_2_has_the_discs_of_evaluation_and_calibration(toy):
+    figure = new_figure()
+    draw_discs(figure, toy, plan=ToyPlan())
+    left, right = figure.axes
+    assert (len(left.lines), len(right.lines)) == (30, 12)
+    assert {text.get_text() for text in right.texts} == {"1 %", "2 %", "4 %", "10 %", "25 %", "50 %"}
+    three = new_figure()
+    draw_discs(three, toy, plan=ToyPlan(calibration="three-discs"))
+    assert len(three.axes[1].lines) == 3
+    assert len(COLOURS) == 2
+    other = new_figure()
+    draw_discs(other, toy, plan=ToyPlan(train_share=0.05))
+    assert {text.get_text() for ax in other.axes for text in ax.texts} == {"5 %"}
+
+
+def test_figure_3_has_a_panel_for_each_estimate():
+    figure = new_figure()
+    one = row(3)
+    draw_intervals(figure, one)
+    assert [ax.get_title(loc="left").partition(",")[0] for ax in figure.axes] == ["mutual information", "entropy"]
+    assert "± one standard deviation over 3 runs" in figure.axes[0].get_title(loc="left")
+    gain = one.results["entropy"].bins.gain.mean
+    assert any(np.array_equal(line.get_ydata(), gain) for line in figure.axes[1].lines)
+
+
+def test_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("uqassay.lab.papers.figure_files.DPI", 50)
+    rows = [row(2), row(2, dataset="toy-mismatch-1"), row(2, dataset="digits", method="random-forest")]
+    written = write_gain_figures(tmp_path, rows, n=2000)
+    assert [path.name for path in written] == [
+        "epistemic_gain_figure1.png",
+        "epistemic_gain_figure2.png",
+        "epistemic_gain_figure2_toy-mismatch-1.png",
+        "epistemic_gain_figure3_toy_spread=0.35_local-gp.png",
+        "epistemic_gain_figure3_toy-mismatch-1_spread=0.35_local-gp.png",
+        "epistemic_gain_figure4_digits_random-forest.png",
+    ]
+    assert all(path.stat().st_size > 2000 for path in written)
+    only_real = write_gain_figures(tmp_path / "real", rows[2:])
+    assert [path.name for path in only_real] == ["epistemic_gain_figure4_digits_random-forest.png"]

@@ -1,4 +1,4 @@
-"""Cells of Tables 1 and 2 for runs that are made, not trained."""
+"""Cells and text of Tables 1 and 2 for runs that are made, not trained."""
 
 import math
 from dataclasses import replace
@@ -20,11 +20,15 @@ from uqassay.lab.papers.gain.tables import (
     gain_cells,
     mismatch_lines,
     run_notes,
+    size_line,
+    table_lines,
+    truth_lines,
 )
 from uqassay.lab.papers.reproduction import further_runs
 from uqassay.metrics import epistemic_calibration_error
 from uqassay.notes import Note
 from uqassay.statistics.components import mean_over_runs
+from uqassay.text import number, percent
 
 
 @pytest.fixture(scope="module")
@@ -284,3 +288,55 @@ def test_unknown_names_are_refused(column):
 
 def test_table_of_a_data_set():
     assert [table_of(name) for name in ("toy", "toy-mismatch-2", "kuzushiji-49")] == ["table1", "table1", "table2"]
+
+
+# -- tables of the reproduction of paper 002 as text --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def one_row():
+    return row(3)
+
+
+def test_a_table_has_our_rows_and_the_printed_ones(one_row):
+    lines = table_lines([one_row])
+    assert len(lines) == 1 + 2 + 2
+    entropy = next(line for line in lines if "local GP, entropy" in line)
+    for column in ("correlation", "eece", "calibrated", "debiased", "eece-bits"):
+        assert number(float(one_row.values["entropy", column].estimate)) in entropy
+    assert "0.393 ± 0.014" in next(line for line in lines if "printed, entropy" in line)
+
+
+def test_without_printed_numbers_there_are_no_printed_rows():
+    lines = table_lines([row(2, dataset="digits"), row(2, dataset="digits", method="random-forest")])
+    assert len(lines) == 1 + 4
+    assert not any("printed" in line for line in lines)
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_one_run_is_shown_without_a_deviation():
+    lines = table_lines([row(1)])
+    assert "±" not in next(line for line in lines if "local GP, entropy" in line)
+
+
+def test_truth_is_shown_where_it_is_known(one_row):
+    lines = truth_lines([one_row])
+    assert "0.100" in lines[-1]  # A of the made world
+    assert "1.000 ± 0.000" in lines[-1]
+    assert truth_lines([row(2, truth=False)]) == []
+
+
+def test_the_gain_follows_the_true_uncertainty_as_far_as_its_noise_allows(one_row):
+    limits, changed = [], []
+    for run in one_row.study.runs:
+        gain = run.test.gain["zero-one"]
+        limits.append(stats.spearmanr(run.test.truth.epistemic, gain)[0])
+        changed.append((gain != 0).mean())
+    end = f"{number(np.mean(limits))} ± {number(np.std(limits, ddof=1))}"
+    assert end in truth_lines([one_row])[-1]
+    assert percent(np.mean(changed)) in truth_lines([one_row])[-1]
+    assert "±" not in truth_lines([row(1)])[-1]
+
+
+def test_sizes_of_the_first_run(one_row):
+    assert size_line(one_row).startswith("toy, spread 0.35: 3 runs; D_train 5,000, D_aug 6,000, D_test 800, D_train2")

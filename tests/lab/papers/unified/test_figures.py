@@ -1,13 +1,28 @@
-"""Figures of made predictions: every file is a whole picture; a figure without its predictors is left out and named."""
+"""Figures of made predictions: every file is a whole picture; the numbers of Figures 1, 3, 4, 5 computed anew."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
 from tests.lab.papers.unified.made import made, whole_set
 
 import uqassay as uq
-from uqassay.lab.papers.unified.figures import FIGURES, n_unified_figures, write_unified_figures
+from uqassay.lab.papers.unified.figures import (
+    FIGURES,
+    averaged_examples,
+    belief_example,
+    closures,
+    draw_averages,
+    draw_beliefs,
+    draw_closures,
+    draw_types,
+    n_unified_figures,
+    types_of_predictions,
+    write_unified_figures,
+)
 from uqassay.lab.papers.unified.judging import judge_predictions
 from uqassay.report.figures.frame import model_colours
 
@@ -117,3 +132,144 @@ def test_points_alone_have_only_the_first_figure(tmp_path):
     assert len(lines) == n_unified_figures(1)
     assert "figure2_exact of made data is left out: no predictor states sets" in lines
     assert len(list(tmp_path.iterdir())) == 1
+
+
+# -- the numbers of Figures 1, 3, 4 and 5 against independent computation -----------------------------------------------
+
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+
+
+@pytest.fixture
+def figure(needs):
+    needs("matplotlib")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(13, 9), layout="constrained")
+
+
+# ---- Figure 1 --------------------------------------------------------------------------------------------------------
+
+
+def test_arrow_starts_at_the_nearest_distribution_of_the_set():
+    kinds = []
+    for one in types_of_predictions():
+        kinds.append(type(one.prediction).__name__)
+        assert one.nearest.sum() == pytest.approx(1.0)
+        assert -np.log(one.nearest[1]) == pytest.approx(one.distance)
+        low, high = one.prediction.lower_probs()[0], one.prediction.upper_probs()[0]
+        assert np.all(one.nearest >= low - 1e-12)
+        assert np.all(one.nearest <= high + 1e-12)
+    assert kinds == ["Point", "Members", "Dirichlet", "Intervals", "Masses", "Vertices"]
+
+
+def test_distance_of_members_and_intervals_by_linear_programming():
+    found = {type(one.prediction).__name__: one for one in types_of_predictions()}
+    members = found["Members"].prediction.probs[0]
+    best = linprog(-members[:, 1], A_eq=np.ones((1, len(members))), b_eq=[1.0])
+    assert found["Members"].distance == pytest.approx(-np.log(-best.fun))
+    intervals = found["Intervals"].prediction
+    bounds = list(zip(intervals.lower[0], intervals.upper[0], strict=True))
+    best = linprog([0, -1, 0], A_eq=np.ones((1, 3)), b_eq=[1.0], bounds=bounds)
+    assert found["Intervals"].distance == pytest.approx(-np.log(-best.fun))
+
+
+def test_arrows_end_at_the_label(figure):
+    draw_types(figure)
+    for ax, one in zip(figure.axes, types_of_predictions(), strict=True):
+        (arrow,) = [text for text in ax.texts if text.get_text() == ""]
+        np.testing.assert_allclose(arrow.xy, CORNERS[1])
+        np.testing.assert_allclose(arrow.xyann, one.nearest @ CORNERS)
+
+
+# ---- Figure 3 --------------------------------------------------------------------------------------------------------
+
+
+def test_draws_and_their_average(figure):
+    said, y, judged = whole_set()
+    run = uq.Dirichlet(said["LB-BNN"][0].alpha, n_draws=30)
+    ns = uq.measures.generalised_hartley(run).values
+    least, greatest = averaged_examples(judged)
+    assert (least.row, greatest.row) == (ns.argmin(), ns.argmax())
+    for one in (least, greatest):
+        np.testing.assert_array_equal(one.samples, run.sample(30, 0)[one.row])
+        np.testing.assert_allclose(one.average, one.samples.mean(axis=0))
+        assert one.label == y[one.row]
+        assert one.nonspecificity == pytest.approx(ns[one.row])
+    draw_averages(figure, judged)
+    left, right = figure.axes[2:]
+    assert len(left.lines) == 30
+    np.testing.assert_allclose([bar.get_height() for bar in right.patches], greatest.average)
+    assert [tick.get_text() for tick in right.get_xticklabels()] == list(judged.class_names)
+
+
+# ---- Figure 4 --------------------------------------------------------------------------------------------------------
+
+
+def test_beliefs_masses_and_pignistic_probabilities(figure):
+    said, y, judged = whole_set()
+    run = said["RS-NN"][0]
+    one = belief_example(judged)
+    ns = run.masses @ np.log(run.focal_sets.sum(axis=1))
+    hit = run.labels() == y
+    assert one.row == np.where(hit, ns, -1).argmax()
+    np.testing.assert_array_equal(one.masses, run.masses[one.row])
+    inside = np.array([[not (b & ~a).any() for b in run.focal_sets] for a in run.focal_sets])
+    np.testing.assert_allclose(one.beliefs, inside @ run.masses[one.row])
+    shares = run.focal_sets / run.focal_sets.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(one.pignistic, run.masses[one.row] @ shares)
+    assert one.hidden == pytest.approx(0.0)
+    draw_beliefs(figure, judged)
+    drawn = [[bar.get_width() for bar in ax.patches] for ax in figure.axes]
+    for values, expected in zip(drawn, (one.beliefs, one.masses, one.pignistic), strict=True):
+        np.testing.assert_allclose(values, expected)
+    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert names[:2] == ["{air}", "{bird}"]
+    assert names[-2:] == ["{air, deer}", "Ω"]
+
+
+def test_of_many_sets_those_of_greatest_mass_are_shown():
+    rng = np.random.default_rng(0)
+    sets = np.array([[code >> c & 1 for c in range(6)] for code in range(1, 64)], dtype=bool)
+    masses = rng.dirichlet(np.full(63, 0.3), 90)
+    judged = whole_set()[2]
+    one = belief_example(replace(judged, said={**judged.said, "RS-NN": uq.Masses(masses, sets)}))
+    held = masses[one.row]
+    assert sorted(one.masses) == sorted(held)[-32:]
+    assert one.hidden == pytest.approx(sum(sorted(held)[:-32]))
+    for members, belief in zip(one.sets, one.beliefs, strict=True):
+        assert belief == pytest.approx(held[~(sets & ~members).any(axis=1)].sum())
+
+
+# ---- Figure 5 --------------------------------------------------------------------------------------------------------
+
+
+def test_closure_lies_in_the_credal_set_of_its_lower_probabilities(figure):
+    said, y, judged = whole_set()
+    alpha = said["LB-BNN"][0].alpha
+    found = closures(judged)
+    assert len({one.row for one in found}) == 3
+    for one in found:
+        assert one.label == y[one.row]
+        greatest = np.sort(np.argsort(-alpha[one.row])[:3])
+        assert one.classes == tuple(greatest)
+        given = uq.Dirichlet(alpha[one.row : one.row + 1, greatest], n_draws=30)
+        np.testing.assert_allclose(one.points, given.sample(30, 0)[0])
+        # edges parallel to the simplex's: every vertex has two coordinates at a bound, and the hull touches every bound
+        low, high = one.points.min(axis=0), one.points.max(axis=0)
+        assert np.all(one.vertices >= low - 1e-9)
+        assert np.all(one.vertices <= high + 1e-9)
+        at_bound = np.isclose(one.vertices, low) | np.isclose(one.vertices, high)
+        assert np.all(at_bound.sum(axis=1) >= 2)
+        outer = ConvexHull(one.vertices @ CORNERS)
+        assert len(outer.vertices) == len(one.vertices)
+        steps = {abs(int(a) - int(b)) for a, b in pairwise([*outer.vertices, outer.vertices[0]])}
+        assert steps <= {1, len(one.vertices) - 1}  # in cyclic order
+        assert one.share == pytest.approx(ConvexHull(one.points @ CORNERS).volume / outer.volume)
+        assert 0 < one.share <= 1
+    draw_closures(figure, judged)
+    below = figure.axes[3:]
+    for ax, one in zip(below, found, strict=True):
+        np.testing.assert_allclose(ax.lines[0].get_xydata(), one.points @ CORNERS)
+        dashed = ax.patches[-1].get_xy()
+        np.testing.assert_allclose(dashed[:-1], one.vertices @ CORNERS)

@@ -57,7 +57,7 @@ def ran(tmp_path_factory):
 
 def stored(folder, method):
     """The arrays of a stored prediction, and its labels."""
-    for place in folder.glob("cells/*/*"):
+    for place in folder.glob("cells/*/*/"):
         if json.loads((place / "metadata.json").read_text())["cell"]["method"] == method:
             with np.load(place / "prediction.npz", allow_pickle=False) as archive:
                 return dict(archive)
@@ -339,6 +339,3 @@ def test_options_of_the_command():
     assert steps_of("unified", preset="cpu", runs=2, figures="there") == 2 * (2 * 8 + 1) + 1 + n_unified_figures(2)
     assert steps_of("unified", preset="cpu", dataset="cifar-10", members=4) == 7 + 4 + 1 + 1
     assert steps_of("unified", preset="paper") == 2 * (7 + 15 + 1) + 6 + 15 + 1 + 1
-
-
-# ---- findings --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.checks import number, one_of, whole
-from uqassay.credal.convex_hull import OutsideSegment, closest_corner, in_hull, outside_segment
+from uqassay.credal import OutsideSegment, closest_corner, in_hull, outside_segment
 
 __all__ = [
     "N_CANDIDATES",

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_labels
-from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration import credal_calibration_test
 from uqassay.checks import fail
 from uqassay.errors import InputError
+from uqassay.files import problems_named
 from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
-from uqassay.metrics.measures import calibration_measure
-from uqassay.predictions import Members, Point
-from uqassay.predictions.files import inspect_file, load, load_labels, problems_named
+from uqassay.metrics import calibration_measure
+from uqassay.predictions import Members, Point, inspect_file, load, load_labels
 from uqassay.text import ABSENT, listed, number, pvalue, text_table
 
 __all__ = [

@@ -8,9 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, final
 
 from uqassay.checks import fail
-from uqassay.evidence.disentanglement import DisentanglementStudy, joined
-from uqassay.evidence.disentanglement_runs import Contender
-from uqassay.evidence.disentanglement_words import disentanglement_lines
+from uqassay.evidence import Contender, DisentanglementStudy, disentanglement_lines, join_studies
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.disentangling.choices import (
@@ -169,7 +167,9 @@ class Row:
         """One study of all subjects, under the names of the tables."""
         found = [studies[training.key] for training in group if training.key in studies]
         return (
-            joined([replace(one, method=self.method.label, dataset=self.dataset) for one in found]) if found else None
+            join_studies([replace(one, method=self.method.label, dataset=self.dataset) for one in found])
+            if found
+            else None
         )
 
 
@@ -290,7 +290,7 @@ def studies_of(trainings: Sequence[PlannedTraining], folder: Path) -> dict[str, 
     for training in trainings:
         results = [kept for _, kept in trained_cells(_cells(training), folder)]
         if results:
-            found[training.key] = joined([study_of(kept) for kept in results])
+            found[training.key] = join_studies([study_of(kept) for kept in results])
     return found
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from uqassay.arrays import RandomState, as_array, generator
 from uqassay.checks import fail
 from uqassay.errors import InputError
-from uqassay.evidence.disentanglement import DisentanglementStudy, joined
+from uqassay.evidence import DisentanglementStudy, join_studies
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.datasets.dataset import Dataset, as_features, stratified_split
 from uqassay.lab.papers.disentangling.trainings import (
@@ -142,7 +142,7 @@ def disentanglement(
         else:
             cell = _given_cell(estimator, data, conditions, block, chosen, key)
             studies.append(study_of(stored_result(folder, cell, partial(_packed_of, train))))
-    return joined(studies)
+    return join_studies(studies)
 
 
 # -- helpers -------------------------------------------------------------------------------------------------------------

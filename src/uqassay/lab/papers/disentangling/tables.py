@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from uqassay.checks import fail
-from uqassay.evidence.disentanglement import DisentanglementStudy
-from uqassay.evidence.disentanglement_runs import EXPERIMENTS, Contender, by_dataset
+from uqassay.evidence import EXPERIMENTS, Contender, DisentanglementStudy
 from uqassay.lab.papers.disentangling.choices import short_name
 from uqassay.lab.papers.disentangling.printed import DATASETS, IDEALS, PARTS, TABLES, PrintedValues, printed_values
 from uqassay.lab.papers.figure_files import check_folder, write_figure
 from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
-from uqassay.metrics.disentanglement import Disentanglement
-from uqassay.report.figures.studies import draw_disentanglement_grid, plot_expected_behaviour
+from uqassay.metrics import Disentanglement
+from uqassay.report.figures import draw_disentanglement_grid, plot_expected_behaviour
 from uqassay.statistics import mean_estimate
 from uqassay.text import ABSENT, interval, listed, number, text_table
 
@@ -432,7 +431,8 @@ def write_disentanglement_figures(
         ``disentanglement_DATASET_EXPERIMENT.png`` for others.
     """
     path = check_folder(folder)
-    groups = by_dataset(contenders)
+    names = dict.fromkeys(one.study.dataset for one in contenders)
+    groups = {name: [one for one in contenders if one.study.dataset == name] for name in names}
     written = [write_figure(path, "disentanglement_figure1", (10.5, 3.0), _expected)]
     for dataset, group in groups.items():
         for experiment in EXPERIMENTS[:2]:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.checks import different, fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
-from uqassay.evidence.disentanglement import DisentanglementStudy
-from uqassay.evidence.disentanglement_runs import Measured
+from uqassay.evidence import DisentanglementStudy, Measured
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.conditions import changed_data
 from uqassay.lab.bench.store import StoredResult
@@ -753,7 +752,7 @@ def train_block(cell: Cell) -> CellResult:
 
 
 def study_of(result: CellResult | StoredResult) -> DisentanglementStudy:
-    """The study of a block of runs, from the result of its cell; `uqassay.evidence.disentanglement.joined` joins blocks."""
+    """The study of a block of runs, from the result of its cell; `uqassay.evidence.join_studies` joins blocks."""
     facts = result.facts if isinstance(result, CellResult) else result.metadata["facts"]
     probs, labels = result.prediction.mean_probs(), np.asarray(result.labels)
     n_runs, measured, start = len(facts["seeds"]), {}, 0

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, generator
 from uqassay.checks import fail
-from uqassay.evidence.gain import GainStudy
+from uqassay.evidence import GainStudy
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets.dataset import Dataset, as_features

@@ -12,8 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.gain import GainResult, GainStudy
-from uqassay.evidence.over_runs import OverRuns
+from uqassay.evidence import GainResult, GainStudy, OverRuns
 from uqassay.lab.datasets import BallDivision, ClusterGrid, cluster_grid, disc_layout
 from uqassay.lab.datasets.discs import N_GRID
 from uqassay.lab.papers.figure_files import check_folder, write_figure
@@ -23,10 +22,9 @@ from uqassay.lab.papers.gain.printed import N_PAPER_RUNS, PrintedMean, printed_g
 from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
 from uqassay.metrics import TrueUncertainty
+from uqassay.report.figures import plot_gain_by_uncertainty
 from uqassay.report.figures.frame import GREY
-from uqassay.report.figures.studies import plot_gain_by_uncertainty
-from uqassay.statistics import Estimate
-from uqassay.statistics.components import mean_over_runs, spearman
+from uqassay.statistics import Estimate, mean_over_runs, spearman_estimate
 from uqassay.text import (
     ABSENT,
     count,
@@ -194,7 +192,7 @@ def _with_truth(study: GainStudy, score: str) -> OurValues | None:
     for run in study.runs:
         if run.test.truth is None:
             return None
-        found.append(float(spearman(run.test.epistemic[score], run.test.truth.epistemic)))
+        found.append(float(spearman_estimate(run.test.epistemic[score], run.test.truth.epistemic)))
     return _values(found, BOUNDS["correlation"])
 
 
@@ -253,7 +251,7 @@ def truth_lines(rows: Sequence[GainRow]) -> list[str]:
         gains = [run.test.gain["zero-one"] for run in row.study.runs]
         gain = np.mean([one.mean() for one in gains])
         changed = np.mean([(one != 0).mean() for one in gains])
-        limit = np.array([float(spearman(t.epistemic, g)) for t, g in zip(_truths(row), gains, strict=True)])
+        limit = np.array([float(spearman_estimate(t.epistemic, g)) for t, g in zip(_truths(row), gains, strict=True)])
         spread = float(limit.std(ddof=1)) if len(limit) > 1 else float("nan")
         followed = [row.values.get((name, "truth")) for name in ESTIMATORS]
         texts = [ABSENT if one is None else _mean_sd(float(one.estimate), one.sd) for one in followed]

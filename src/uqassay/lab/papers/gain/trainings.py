@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay.checks import different, fail, one_of
 from uqassay.errors import InputError
-from uqassay.evidence.gain import SCORE_NAMES, TRUE_PARTS, GainRun, GainSample, GainStudy, default_scores
+from uqassay.evidence import GAIN_SCORES, GainRun, GainSample, GainStudy, default_gain_scores
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import TRAINING, run_stream
@@ -18,9 +18,8 @@ from uqassay.lab.methods.registry import build_method
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, Trio, World, divided_run, make_world, noted
 from uqassay.lab.papers.identity import unfitted_copy
 from uqassay.lab.papers.options import NamedOptions, named_options
-from uqassay.measures import SCORES
-from uqassay.measures.registry import score_columns
-from uqassay.metrics.epistemic_gain import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
+from uqassay.measures import SCORES, score_columns
+from uqassay.metrics import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Point, Prediction, as_prediction
 from uqassay.records import packed, unpacked
@@ -46,7 +45,8 @@ Array = NDArray[np.float64]
 Compute = Callable[[Prediction], Any]
 Range = tuple[float, float]
 
-KNOWN = (*SCORE_NAMES, *SCORES)
+TRUE_PARTS = tuple(part.name for part in fields(TrueUncertainty))
+KNOWN = (*GAIN_SCORES, *SCORES)
 
 
 @final
@@ -68,9 +68,9 @@ class Estimates:
         where : str
             Estimator and run, for errors.
         """
-        named = {name: name for name in default_scores(prediction)} if self.chosen is None else self.chosen
+        named = {name: name for name in default_gain_scores(prediction)} if self.chosen is None else self.chosen
         chosen: dict[str, Any] = {
-            name: SCORE_NAMES.get(one, one) if isinstance(one, str) else one for name, one in named.items()
+            name: GAIN_SCORES.get(one, one) if isinstance(one, str) else one for name, one in named.items()
         }
         names = [one for one in chosen.values() if isinstance(one, str)]
         for one in names:

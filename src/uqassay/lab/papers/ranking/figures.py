@@ -24,8 +24,8 @@ from uqassay.lab.papers.ranking.grid import (
     train,
 )
 from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study
-from uqassay.measures.registry import uncertainty_score
-from uqassay.metrics.truths import kendall_tau_score, misalignment_truth, misclassification_truth
+from uqassay.measures import uncertainty_score
+from uqassay.metrics import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point
 from uqassay.report.figures.frame import GREY, look_at, plain, swatch
 from uqassay.text import number, percent, percent_interval

@@ -11,11 +11,9 @@ import numpy as np
 from uqassay.files import optional_package
 from uqassay.lab.datasets.generated import Sample, TwoGaussians
 from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, judge, study
-from uqassay.losses.unified import prediction_errors, probability_gap
-from uqassay.measures.registry import uncertainty_score
-from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
-from uqassay.metrics.reliability_diagrams import expected_calibration_error
-from uqassay.metrics.truths import CorrelationStudy
+from uqassay.losses import prediction_errors, probability_gap
+from uqassay.measures import uncertainty_score
+from uqassay.metrics import CorrelationStudy, expected_calibration_error, uq_auc_score, uq_c_index_score
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate
 from uqassay.text import count, interval, number, percent, text_table

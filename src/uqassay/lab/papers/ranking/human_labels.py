@@ -42,10 +42,9 @@ from uqassay.lab.papers.ranking.scorings import (
     study,
 )
 from uqassay.lab.papers.reproduction import Reproduction
-from uqassay.measures.registry import SCORES, score_names
-from uqassay.metrics.truths import CorrelationStudy
-from uqassay.predictions import Masses, Members, Point, Prediction
-from uqassay.predictions.files import load, load_labels
+from uqassay.measures import SCORES, score_names
+from uqassay.metrics import CorrelationStudy
+from uqassay.predictions import Masses, Members, Point, Prediction, load, load_labels
 from uqassay.statistics import Estimate
 from uqassay.text import count, counted, estimate_text, interval, listed, number, percent, percent_interval, text_table
 
@@ -226,7 +225,7 @@ class StoredTraining:
 
 def n_trainings(folder: Path) -> int:
     """Number of results in a benchmark's folder, by the names of their files."""
-    return sum(1 for _ in folder.glob(f"cells/??/*/{METADATA}"))
+    return sum(1 for _ in folder.glob(f"cells/??/[0-9a-f]*/{METADATA}"))
 
 
 def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:

@@ -16,7 +16,7 @@ from scipy.io import loadmat
 import uqassay
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
-from uqassay.files import optional_package, whole_file
+from uqassay.files import optional_package, problems_named, whole_file
 from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.datasets.votes import LabelDistributions, read_oasst2
@@ -31,7 +31,7 @@ from uqassay.lab.papers.ranking.classifiers import (
     transformers_version,
     version_of,
 )
-from uqassay.predictions.files import load_labels, problems_named
+from uqassay.predictions import load_labels
 from uqassay.text import count, counted, listed
 
 __all__ = [

@@ -12,15 +12,16 @@ from scipy.special import ndtri
 from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
-from uqassay.losses.unified import prediction_errors, probability_gap
-from uqassay.measures.registry import uncertainty_score
-from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
-from uqassay.metrics.truths import (
+from uqassay.losses import prediction_errors, probability_gap
+from uqassay.measures import uncertainty_score
+from uqassay.metrics import (
     CorrelationStudy,
     correlation_study,
     kendall_tau_score,
     misalignment_truth,
     misclassification_truth,
+    uq_auc_score,
+    uq_c_index_score,
 )
 from uqassay.predictions import Prediction
 from uqassay.statistics import Estimate

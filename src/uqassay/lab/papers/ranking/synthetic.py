@@ -30,8 +30,7 @@ from uqassay.lab.papers.ranking.grid import (
 )
 from uqassay.lab.papers.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, implied_counts, printed_cells, study
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
-from uqassay.metrics.reliability_diagrams import expected_calibration_error
-from uqassay.metrics.truths import CorrelationStudy, correlation_study
+from uqassay.metrics import CorrelationStudy, correlation_study, expected_calibration_error
 from uqassay.text import count, interval, number
 
 __all__ = ["PRESETS", "GridRun", "reproduce_ranking_synthetic", "run_grid", "steps_of_ranking_synthetic"]

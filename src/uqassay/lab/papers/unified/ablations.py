@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uqassay.evidence.data import one_run
 from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.lab.papers.unified.judging import VERTICES, FourClasses, JudgedDataSet
 from uqassay.lab.papers.unified.tables import (
@@ -26,7 +26,7 @@ from uqassay.statistics import PairedComparison, holm, paired_mean_test
 from uqassay.text import count, counted, listed, significant, text_table
 
 if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
+    from uqassay.evidence import Assay
 
 __all__ = [
     "ablation_cells",
@@ -354,7 +354,7 @@ def _grows(model: str, by_size: "Mapping[int, Assay]") -> str:
     if len(by_size) < 2:
         return ""
     few, many = min(by_size), max(by_size)
-    test = paired_mean_test(one_run(by_size[many].loss(model, 1.0)), one_run(by_size[few].loss(model, 1.0)))
+    test = paired_mean_test(_one_run(by_size[many].loss(model, 1.0)), _one_run(by_size[few].loss(model, 1.0)))
     verdict = _verdict([test], lower=False)
     return f"E of {model} at λ = 1 grows with its members: {verdict}; with {many} minus with {few} {_words(test)}"
 
@@ -364,7 +364,7 @@ def _grows(model: str, by_size: "Mapping[int, Assay]") -> str:
 
 def _of_columns(found: "Assay", a: str, b: str) -> PairedComparison:
     """Paired test of the mean NS of two models."""
-    one, other = (one_run(found[name].columns["nonspecificity"]) for name in (a, b))
+    one, other = (_one_run(found[name].columns["nonspecificity"]) for name in (a, b))
     return paired_mean_test(one, other, groups=found.groups, level=found.settings.level)
 
 
@@ -380,3 +380,8 @@ def _verdict(tests: Sequence[PairedComparison], *, lower: bool) -> Verdict:
 def _words(test: PairedComparison) -> str:
     d = test.difference
     return f"{float(d):+.4f} [{d.low:+.4f}, {d.high:+.4f}]"
+
+
+def _one_run(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values ``(R, n)`` of a single run as ``(n,)``, for which no spread between runs is claimed."""
+    return values if len(values) > 1 else values[0]

@@ -32,7 +32,7 @@ from uqassay.report.figures.frame import (
 from uqassay.text import count, counted, listed, number, percent, significant
 
 if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
+    from uqassay.evidence import Assay
     from uqassay.lab.papers.unified.judging import JudgedDataSet
 
 __all__ = [

@@ -18,20 +18,16 @@ from uqassay.credal import (
     paper_masses,
     permutation_vertices,
 )
-from uqassay.evidence import assay
-from uqassay.evidence.align import spanned_by
-from uqassay.evidence.baselines import is_held_out
-from uqassay.evidence.scoring import with_draws_held
+from uqassay.evidence import assay, is_held_out
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.papers.unified.predictors import PREDICTORS, whole_predictions
-from uqassay.losses import unified_loss
-from uqassay.losses.unified import FLOORS, label_distance
+from uqassay.losses import FLOORS, unified_loss
 from uqassay.measures import credal_uncertainty
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction
 from uqassay.text import listed
 
 if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
+    from uqassay.evidence import Assay
 
 __all__ = [
     "CONVENTIONS",
@@ -400,9 +396,9 @@ def _with_jensen_shannon(
         if name == "js":
             return one_hot_distance(found[model].columns["upper-label"], name)
         if model in stated:
-            return np.stack([label_distance(labels, run, distance=name, **terms)[0] for run in stated[model]])
+            return np.stack([unified_loss(labels, run, distance=name, **terms).distance for run in stated[model]])
         each = np.arange(found.n_classes)  # a baseline says the same of every instance
-        return label_distance(each, _baseline(model, found), distance=name, **terms)[0][None, labels]
+        return unified_loss(each, _baseline(model, found), distance=name, **terms).distance[None, labels]
 
     return with_terms(found, {m.name: {"distance": of_model(m.name)} for m in found.models}, distance=name)
 
@@ -451,12 +447,19 @@ def _by_size(
     """KL and NS of a predictor by convention and number of members or draws (Figure 13)."""
     by_size: dict[str, dict[int, Assay]] = {convention: {} for convention in assays}
     for m in _sizes(name, runs):
-        spanned = [_kept(spanned_by(run, m, seed=0)) for run in runs]
+        spanned = [_spanned(run, m) for run in runs]
         for convention, found in assays.items():
             losses = [unified_loss(labels, run, **terms[convention]) for run in spanned]
             columns = {key: np.stack([getattr(loss, key) for loss in losses]) for key in ("distance", "nonspecificity")}
             by_size[convention][m] = with_terms(found, {name: columns})
     return by_size
+
+
+def _spanned(run: Prediction, n_points: int) -> Prediction:
+    """The same prediction with this number of members or draws."""
+    if isinstance(run, Dirichlet):
+        return _kept(replace(run, n_draws=n_points, drawn=None))
+    return run.subset(n_points, 0) if isinstance(run, Members) and run.n_members > n_points else run
 
 
 def _kept(run: Prediction) -> Prediction:
@@ -479,7 +482,7 @@ def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
 def _held(run: Prediction, draws: int) -> Prediction:
     """A prediction as the tables take it: the draws of a Dirichlet, the first members of a larger ensemble."""
     if isinstance(run, Dirichlet):
-        return with_draws_held(replace(run, n_draws=draws, drawn=None))
+        return _kept(replace(run, n_draws=draws, drawn=None))
     if isinstance(run, Members) and run.n_members > TABLE_MEMBERS:
         return replace(run, probs=run.probs[:, :TABLE_MEMBERS])
     return run
@@ -517,7 +520,7 @@ def _divided(run: Prediction) -> Prediction:
     """Concentrations divided by their sum, as in the authors' code."""
     if not isinstance(run, Dirichlet):
         return run
-    return with_draws_held(replace(run, unit_concentration=True, drawn=None))
+    return _kept(replace(run, unit_concentration=True, drawn=None))
 
 
 def _family(said: Mapping[str, Sequence[Prediction]]) -> NDArray[np.bool_] | None:

@@ -7,12 +7,11 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uqassay.evidence.findings import part_rows
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.text import ABSENT, listed, number, percent, text_table
 
 if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
+    from uqassay.evidence import Assay
 
 __all__ = [
     "LINE",
@@ -160,12 +159,13 @@ def means_by_part(found: "Assay", by: str, *, terms: bool = False) -> Means:
     Parameters
     ----------
     by : str
-        As in `Assay.subset_rows`.
+        As in `Assay.rows`.
     terms : bool
         Without accuracy_percent and ece, whose interval takes longer than all others together.
     """
     values: Means = {}
-    for row in part_rows(found, by, METRICS.keys() - OF_ACCURACY if terms else METRICS):
+    metrics = METRICS.keys() - OF_ACCURACY if terms else METRICS
+    for row in found.rows("subsets", by=by, ranking=False, metrics=metrics):
         key = row["model"], row["subset"]
         value = Value(row["estimate"], row["low"], row["high"])
         if row["metric"] == "unified":

@@ -1,12 +1,9 @@
 """scikit-learn's ensembles, member by member."""
 
 import numpy as np
-import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import Perceptron
 from sklearn.neighbors import KNeighborsClassifier
-from tests.refusals import refuses
 
 from uqassay.lab.methods import Bagging, RandomForest
 
@@ -48,13 +45,3 @@ def test_images_are_flattened_and_estimators_left_alone():
     bag = Bagging(estimator=given, n_members=3).fit(x[:, :, None], y)
     assert not hasattr(given, "classes_")
     assert bag.predict_proba(x[:1, :, None]).shape == (1, 2)
-
-
-@pytest.mark.parametrize("make", [RandomForest, Bagging])
-@pytest.mark.parametrize("wrong", [0, 2.5])
-def test_refusals(make, wrong):
-    x, y = blobs()
-    with refuses("n_members", "range" if wrong == 0 else "type", got=f"got {wrong}"):
-        make(n_members=wrong).fit(x, y)
-    with refuses("estimator", "type", got="got Perceptron"):
-        Bagging(estimator=Perceptron()).fit(x, y)

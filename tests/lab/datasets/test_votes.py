@@ -331,12 +331,7 @@ def test_the_validation_part_of_oasst2_is_a_table(own_cache, needs):
     ("lines", "parameter", "code", "got"),
     [
         (['{"message_id": "a"}', "no json"], "line 2", "type", "JSONDecodeError"),
-        (
-            ['{"message_id": "a", "labels": {"spam": {"value": 2, "count": 1}}}'],
-            "line 1",
-            "type",
-            "spam has value 2.0",
-        ),
+        (['{"message_id": "a", "labels": {"spam": {"value": 2, "count": 1}}}'], "line 1", "type", "spam has value 2.0"),
         (['{"labels": {"spam": {"value": 1, "count": 1}}}'], "line 1", "type", "message_id"),
         (["[1]"], "line 1", "type", "AttributeError"),
         (['{"message_id": "a", "labels": {}}'], "messages", "empty", "none has"),
