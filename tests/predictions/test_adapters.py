@@ -3,17 +3,24 @@
 The stand-ins have the attributes of probly 0.9.1 (read from its wheel); `test_probly` uses the package itself.
 """
 
+import importlib
 import json
+import warnings
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
+import pandas as pd
 import pytest
 import scipy.sparse
 from tests.refusals import refuses
+from torch import distributions as td
 
 import uqassay as uq
+from uqassay.errors import InputError
+from uqassay.predictions.adapters import from_classifier, from_laplace, is_classifier, member_probs
 
 
 def rows(*shape: int) -> np.ndarray:
@@ -640,3 +647,655 @@ def test_negative_rounding_is_treated_alike_with_and_without_normalise(suffix, t
     for normalise in (False, True):  # no rounding
         with refuses("probs", "not-probabilities"):
             uq.Point([[-1e-3, 0.5, 0.501]], normalise=normalise)
+
+
+# Fitted classifiers of scikit-learn in place of predictions: order of classes, members of ensembles, refusals.
+
+ensemble = pytest.importorskip("sklearn.ensemble")
+linear_model = pytest.importorskip("sklearn.linear_model")
+N, NAMES_ADAPTERS_OF_CLASSIFIERS = 90, np.array(["setosa", "lily", "fern"])  # not in the order of the alphabet
+
+
+@pytest.fixture(scope="module")
+def data():
+    g = np.random.default_rng(0)
+    y = np.arange(N) % 3
+    return g.normal(size=(N, 2)) + 2 * np.array([[0, 1], [1, 0], [-1, -1]])[y], NAMES_ADAPTERS_OF_CLASSIFIERS[y]
+
+
+@pytest.fixture(scope="module")
+def forest(data):
+    return ensemble.RandomForestClassifier(7, min_samples_leaf=4, random_state=0).fit(*data)
+
+
+def accuracy_adapters_of_classifiers(found, model):
+    return found[model].columns["correct"].mean()
+
+
+def test_classifiers_stand_for_their_predictions(data, forest):
+    X, y = data
+    logistic = linear_model.LogisticRegression().fit(X, y)
+    found = uq.assay({"forest": forest, "logistic": logistic}, y, X=X, calibration=())
+    assert found.class_names == tuple(sorted(NAMES_ADAPTERS_OF_CLASSIFIERS)) == tuple(forest.classes_)
+    given = {
+        name: uq.Point(c.predict_proba(X), class_names=c.classes_)
+        for name, c in (("forest", forest), ("logistic", logistic))
+    }
+    assert repr(found.ranked()) == repr(uq.assay(given, y, calibration=()).ranked())
+    for name, fitted in (("forest", forest), ("logistic", logistic)):
+        assert accuracy_adapters_of_classifiers(found, name) == pytest.approx(fitted.score(X, y))
+
+
+def test_a_classifier_alone_is_named_by_its_type(data, forest):
+    assert uq.assay(forest, data[1], X=data[0], calibration=()).model_names == ("RandomForestClassifier",)
+
+
+def test_runs_and_predictions_stand_beside_classifiers(data, forest):
+    X, y = data
+    point = uq.Point(forest.predict_proba(X), class_names=forest.classes_)
+    found = uq.assay({"runs": [forest, forest], "point": point}, y, X=X, calibration=())
+    assert [m.n_runs for m in found.candidates] == [2, 1]
+    assert accuracy_adapters_of_classifiers(found, "runs") == accuracy_adapters_of_classifiers(found, "point")
+
+
+def test_classes_that_the_labels_lack(data, forest):
+    X, y = data
+    some = y != "lily"
+    found = uq.assay(forest, y[some], X=X[some], calibration=())
+    assert accuracy_adapters_of_classifiers(found, "RandomForestClassifier") == pytest.approx(
+        forest.score(X[some], y[some])
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.array([0, 1, 2]), np.array([3, 1, 2]), np.array([10.0, 20.0, 5.0]), np.array([True, False, True])],
+)
+def test_labels_that_are_numbers(data, labels):
+    X, y = data
+    coded = labels[np.searchsorted(np.sort(NAMES_ADAPTERS_OF_CLASSIFIERS), y)]
+    fitted = linear_model.LogisticRegression().fit(X, coded)
+    found = uq.assay(fitted, coded, X=X, calibration=())
+    assert accuracy_adapters_of_classifiers(found, "LogisticRegression") == pytest.approx(fitted.score(X, coded))
+
+
+def test_labels_in_a_series_are_aligned_to_the_rows_of_a_table(data):
+    X = pd.DataFrame(data[0], columns=["a", "b"], index=np.arange(500, 500 + N))
+    y = pd.Series(data[1], index=X.index)
+    fitted = linear_model.LogisticRegression().fit(X, y)
+    shuffled = y.sample(frac=1, random_state=0)
+    found = uq.assay(fitted, shuffled, X=X, calibration=())
+    assert accuracy_adapters_of_classifiers(found, "LogisticRegression") == pytest.approx(fitted.score(X, y))
+    assert found.ids.tolist() == X.index.tolist()
+    twice = X.set_axis(np.zeros(N, int))
+    assert from_classifier(fitted, twice).ids is None
+    assert from_classifier(fitted, X, ids=np.arange(N)).ids.tolist() == list(range(N))
+
+
+def ensembles():
+    logistic = linear_model.LogisticRegression
+    yield ensemble.RandomForestClassifier(5, random_state=0)
+    yield ensemble.ExtraTreesClassifier(5, random_state=0)
+    yield ensemble.BaggingClassifier(logistic(), 4, max_features=1, random_state=0)
+    yield ensemble.BaggingClassifier(n_estimators=4, max_samples=10, random_state=0)
+    yield ensemble.VotingClassifier([("a", logistic()), ("b", logistic(C=0.01))], voting="soft")
+
+
+@pytest.mark.parametrize("made", list(ensembles()), ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("table", [False, True])
+def test_the_average_of_the_members_is_what_the_ensemble_predicts(data, made, table):
+    X = pd.DataFrame(data[0], columns=["a", "b"]) if table else data[0]
+    fitted = made.fit(X, data[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        members = from_classifier(fitted, X, members=True)
+    assert members.probs.shape == (N, len(fitted.estimators_), 3)
+    np.testing.assert_allclose(members.probs.mean(axis=1), fitted.predict_proba(X), atol=1e-12)
+    assert members.class_names == tuple(sorted(NAMES_ADAPTERS_OF_CLASSIFIERS))
+    assert type(from_classifier(fitted, X)) is uq.Point
+
+
+def test_a_member_gives_0_to_a_class_that_it_has_not_seen():
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+    nearest = pytest.importorskip("sklearn.neighbors").KNeighborsClassifier(1)
+    bagged = ensemble.BaggingClassifier(nearest, 8, max_samples=2, random_state=0).fit(X, y)
+    unseen = [(m, k) for m, one in enumerate(bagged.estimators_) for k in set(range(3)) - set(one.classes_.astype(int))]
+    assert unseen
+    probs = member_probs(bagged, X)
+    assert all((probs[:, m, k] == 0).all() for m, k in unseen)
+
+
+@pytest.mark.parametrize(
+    "made", [ensemble.AdaBoostClassifier(n_estimators=3), ensemble.GradientBoostingClassifier(n_estimators=3)]
+)
+@pytest.mark.parametrize("coded", [False, True])
+def test_ensembles_that_are_no_average_have_no_members(data, made, coded):
+    X, y = data
+    fitted = made.fit(X, np.searchsorted(np.sort(NAMES_ADAPTERS_OF_CLASSIFIERS), y) if coded else y)
+    with refuses("classifier", "type", type(made).__name__):
+        from_classifier(fitted, X, members=True)
+
+
+def test_weighted_votes_are_no_average(data):
+    logistic = linear_model.LogisticRegression
+    vote = ensemble.VotingClassifier([("a", logistic()), ("b", logistic(C=0.01))], voting="soft", weights=[3, 1])
+    with refuses("classifier", "type", "Voting"):
+        from_classifier(vote.fit(*data), data[0], members=True)
+
+
+def test_methods_of_the_package_state_their_own_kind(data):
+    from uqassay.lab.methods import RandomForest
+
+    fitted = RandomForest(n_members=5).fit(*data)
+    found = uq.assay({"trees": fitted}, data[1], X=data[0], calibration=())
+    assert found["trees"].kind == "Members"
+    assert found["trees"].n_points == 5
+
+
+def test_pipelines_are_classifiers(data):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pipe = make_pipeline(StandardScaler(), linear_model.LogisticRegression())
+    with refuses("models['p']", "missing", "Pipeline"):
+        uq.assay({"p": pipe}, data[1], X=data[0])
+    found = uq.assay(pipe.fit(*data), data[1], X=data[0], calibration=())
+    assert accuracy_adapters_of_classifiers(found, "Pipeline") == pytest.approx(pipe.score(*data))
+
+
+def test_what_is_missing_is_named(data, forest):
+    X, y = data
+    with refuses("X", "missing", "models\\['f'\\]"):
+        uq.assay({"f": forest}, y)
+    with refuses("X", "conflict"):
+        uq.assay({"f": forest.predict_proba(X)}, y, X=X)
+    for unfitted in (ensemble.RandomForestClassifier(), ensemble.RandomForestClassifier):
+        with refuses("models['f']", "missing", "RandomForestClassifier"):
+            uq.assay({"f": unfitted}, y, X=X)
+    with refuses("models['f'][1]", "missing"):
+        uq.assay({"f": [forest, ensemble.RandomForestClassifier()]}, y, X=X)
+
+
+def test_classifiers_without_probabilities_are_refused(data):
+    from sklearn.svm import LinearSVC
+
+    with refuses("models['svm']", "type", "LinearSVC"):
+        uq.assay({"svm": LinearSVC().fit(*data)}, data[1], X=data[0])
+
+
+def test_inputs_that_do_not_fit_are_refused(data, forest):
+    X, y = data
+    with refuses("X", "shape", "2 columns.*\\(90, 3\\)"):
+        uq.assay({"f": forest}, y, X=np.column_stack([X, y == "lily"]))
+    with refuses("X", "type", "RandomForestClassifier"):
+        uq.assay({"f": forest}, y, X=[["a", "b"]] * N)
+    with pytest.raises(InputError, match="89"):
+        uq.assay({"f": forest}, y, X=X[1:])
+
+
+def test_several_outputs_are_refused(data):
+    X, y = data
+    fitted = ensemble.RandomForestClassifier(3, random_state=0).fit(X, np.column_stack([y, y]))
+    with refuses("classifier"):
+        from_classifier(fitted, X)
+
+
+class Anything:
+    """Answers to every name, as objects of dask do."""
+
+    def __getattr__(self, name):
+        return lambda *given: None
+
+
+@pytest.mark.parametrize(
+    "other", [np.eye(2), [[0.5, 0.5]], {"probs": 1}, uq.Point([[0.5, 0.5]]), None, "text", Anything()]
+)
+def test_predictions_are_no_classifiers(other):
+    assert not is_classifier(other)
+
+
+# Predictions from distributions of PyTorch and GPyTorch, against the parameters of the distributions.
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+
+def normals(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape)
+
+
+# -- PyTorch ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [td.Categorical, td.OneHotCategorical, td.OneHotCategoricalStraightThrough])
+def test_categorical_distributions_are_points(family):
+    probs = rows(6, 3)
+    point = uq.from_object(family(torch.tensor(probs)), class_names=["a", "b", "c"], ids=range(6))
+    assert isinstance(point, uq.Point)
+    np.testing.assert_allclose(point.probs, probs, rtol=1e-15)
+    assert point.class_names == ("a", "b", "c")
+    assert point.ids.tolist() == [0, 1, 2, 3, 4, 5]
+    logits = torch.tensor(np.log(probs) + 5, requires_grad=True)
+    np.testing.assert_allclose(uq.from_object(family(logits=logits)).probs, probs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+def test_dtypes_are_kept_within_their_tolerance(dtype):
+    probs = torch.tensor(rows(50, 4), dtype=dtype)
+    found = uq.from_object(td.Categorical(probs=probs, validate_args=False)).probs
+    np.testing.assert_allclose(found, probs.numpy(), rtol=4e-3)
+    assert found.dtype == probs.numpy().dtype
+
+
+def test_coarse_rounding_is_taken_and_normalise_repairs_it():
+    coarse = td.Categorical(probs=torch.tensor(rows(50, 4), dtype=torch.bfloat16), validate_args=False)
+    assert abs(uq.from_object(coarse).probs.sum(axis=1) - 1).max() > 1e-3
+    assert abs(uq.from_object(coarse, normalise=True).probs.sum(axis=1) - 1).max() < 1e-15
+    np.testing.assert_allclose(uq.from_object(coarse, normalise=True).probs, rows(50, 4), atol=0.01)
+
+
+@pytest.mark.parametrize("family", [td.Categorical, td.OneHotCategorical])
+@pytest.mark.parametrize("axis", [0, 1, -2, -3])
+def test_a_batch_of_two_axes_is_members_with_member_axis(family, axis):
+    probs = rows(4, 5, 3)  # (n, M, K)
+    distribution = family(torch.tensor(np.moveaxis(probs, 1, axis)))
+    members = uq.from_object(distribution, member_axis=axis)
+    assert isinstance(members, uq.Members)
+    np.testing.assert_allclose(members.probs, probs, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: td.Categorical(torch.tensor(rows(4, 4, 3))),  # equal sizes, so sizes cannot distinguish the axes
+        lambda: td.OneHotCategorical(torch.tensor(rows(5, 4, 3))),
+        lambda: td.Bernoulli(torch.tensor(rows(5, 4))),
+        lambda: td.Normal(torch.zeros(5, 4, 3), 1.0),
+        lambda: td.MultivariateNormal(torch.zeros(5, 4, 3), torch.eye(3)),
+    ],
+)
+def test_a_batch_of_two_axes_is_not_guessed(make):
+    with refuses("member_axis", "member-axis", got=r"two axes.*member_axis=0"):
+        uq.from_object(make())
+    with refuses("models['gp']", "member-axis"):
+        uq.assay({"gp": make()}, [0, 1, 2, 0])
+
+
+def test_bernoulli_is_the_probability_of_class_1():
+    p = np.array([0.0, 0.25, 1.0])
+    assert uq.from_object(td.Bernoulli(torch.tensor(p))).probs.tolist() == [[1, 0], [0.75, 0.25], [0, 1]]
+    assert uq.from_object(td.Bernoulli(torch.tensor([0.25]))).probs.tolist() == [[0.75, 0.25]]  # N = 1
+    samples = td.Bernoulli(logits=torch.tensor(normals(20, 4)))  # (M, n)
+    members = uq.from_object(samples, member_axis=0)
+    assert (members.n_instances, members.n_members, members.n_classes) == (4, 20, 2)
+    np.testing.assert_allclose(members.probs[:, :, 1], 1 / (1 + np.exp(-normals(20, 4).T)), rtol=1e-12)
+
+
+def test_dirichlet_keeps_its_concentration():
+    alpha = np.random.default_rng(0).gamma(2.0, size=(4, 3))
+    dirichlet = uq.from_object(td.Dirichlet(torch.tensor(alpha)))
+    assert isinstance(dirichlet, uq.Dirichlet)
+    np.testing.assert_array_equal(dirichlet.alpha, alpha)
+    np.testing.assert_allclose(dirichlet.mean_probs(), td.Dirichlet(torch.tensor(alpha)).mean.numpy(), rtol=1e-12)
+    with refuses("alpha", "shape", got=r"got shape \(5, 4, 3\)"):
+        uq.from_object(td.Dirichlet(torch.ones(5, 4, 3)), member_axis=0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda mean, deviation: td.Normal(mean, deviation),
+        lambda mean, deviation: td.MultivariateNormal(mean, torch.diag_embed(deviation**2)),
+        lambda mean, deviation: td.LowRankMultivariateNormal(mean, torch.zeros(*mean.shape, 1).to(mean), deviation**2),
+    ],
+)
+def test_gaussians_without_covariance_between_classes_are_gaussian_logits(make):
+    mean, deviation = normals(4, 3), np.exp(normals(3, 4).T)
+    logits = uq.from_object(make(torch.tensor(mean), torch.tensor(deviation)), variance_is="epistemic")
+    assert isinstance(logits, uq.GaussianLogits)
+    np.testing.assert_array_equal(logits.mean, mean[:, None])
+    np.testing.assert_allclose(logits.variance, deviation[:, None] ** 2, rtol=1e-12)
+    several = make(torch.tensor(normals(5, 4, 3)), torch.ones(5, 4, 3, dtype=torch.float64))
+    passes = uq.from_object(several, member_axis=0, variance_is="aleatoric")
+    np.testing.assert_array_equal(passes.mean, normals(5, 4, 3).swapaxes(0, 1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_covariance_between_classes_is_refused_and_the_remedy_works(dtype):
+    covariance = torch.tensor([[1.0, 0.3, 0.0], [0.3, 1.0, 0.0], [0.0, 0.0, 2.0]], dtype=dtype)
+    correlated = td.MultivariateNormal(torch.zeros(4, 3, dtype=dtype), covariance)
+    with refuses("obj", "undefined", got=r"got a MultivariateNormal with covariances up to 0\.3"):
+        uq.from_object(correlated)
+    factor = torch.tensor([[1.0], [1.0], [0.0]], dtype=dtype)
+    with refuses("obj", "undefined", got="got a LowRankMultivariateNormal with covariances up to 1;"):
+        uq.from_object(td.LowRankMultivariateNormal(torch.zeros(4, 3, dtype=dtype), factor, torch.ones(3, dtype=dtype)))
+    drawn = uq.Members.from_logits(correlated.sample((100,)), member_axis=0)
+    assert (drawn.n_instances, drawn.n_members) == (4, 100)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: td.Geometric(torch.full((4,), 0.5)),  # has probs, too
+        lambda: td.Binomial(3, torch.full((4,), 0.5)),
+        lambda: td.Multinomial(3, torch.full((4, 2), 0.5)),
+        lambda: td.RelaxedOneHotCategorical(torch.tensor(1.0), torch.full((4, 2), 0.5)),
+        lambda: td.LogNormal(torch.zeros(4, 3), torch.ones(4, 3)),
+        lambda: td.Laplace(torch.zeros(4, 3), torch.ones(4, 3)),
+        lambda: td.Gamma(torch.ones(4, 3), torch.ones(4, 3)),
+        lambda: td.Independent(td.Bernoulli(torch.full((4, 3), 0.5)), 1),
+    ],
+)
+def test_other_families_are_refused_by_name(make):
+    distribution = make()
+    with refuses("obj", "type", got=rf"one of Categorical, .*; got {type(distribution).__name__};"):
+        uq.from_object(distribution, member_axis=0)
+
+
+def test_one_instance_without_a_batch_is_refused():
+    with refuses("probs", "one-column", got=r"got shape \(3,\)"):
+        uq.from_object(td.Categorical(torch.tensor(rows(1, 3)[0])))
+    with refuses("probs", "shape", got=r"got shape \(\)"):
+        uq.from_object(td.Bernoulli(torch.tensor(0.5)))
+
+
+def test_an_assay_takes_distributions_unchanged():
+    probs = rows(60, 3)
+    labels = np.arange(60) % 3
+    alike = {"distribution": td.Categorical(torch.tensor(probs)), "array": probs}
+    findings = uq.assay(alike, labels, calibration=()).findings().query("metric == 'unified'").set_index("model")
+    estimates = findings.groupby(level="model")["estimate"].first()
+    assert np.isfinite(estimates["array"])
+    assert estimates["distribution"] == pytest.approx(estimates["array"], rel=1e-12)
+
+
+# -- GPyTorch ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gpytorch(needs) -> Any:
+    needs("gpytorch")
+    with warnings.catch_warnings():  # it compiles by torch.jit.script, which PyTorch calls deprecated
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return importlib.import_module("gpytorch")
+
+
+@pytest.fixture
+def latents(gpytorch) -> Any:
+    """Posterior of a Gaussian process per class at 7 points, batch (3,) and event (7,)."""
+    x = torch.tensor(normals(40, 2))
+    y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+    likelihood = gpytorch.likelihoods.DirichletClassificationLikelihood(y, dtype=torch.float64)
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self) -> None:
+            super().__init__(x, likelihood.transformed_targets, likelihood)
+            self.kernel = gpytorch.kernels.RBFKernel(batch_shape=torch.Size((3,)))
+
+        def forward(self, x: Any) -> Any:
+            zeros = torch.zeros(3, len(x), dtype=x.dtype)
+            return gpytorch.distributions.MultivariateNormal(zeros, self.kernel(x))
+
+    model = Model().double().eval()
+    with torch.no_grad():
+        posterior = model(torch.tensor(normals(7, 2)))
+        assert posterior.mean.shape == posterior.variance.shape == (3, 7)
+    return posterior
+
+
+def test_gpytorch_latents_of_a_dirichlet_process_are_gaussian_logits(gpytorch, latents):
+    multitask = gpytorch.distributions.MultitaskMultivariateNormal.from_batch_mvn(latents)
+    logits = uq.from_object(multitask, variance_is="epistemic")
+    assert isinstance(logits, uq.GaussianLogits)
+    np.testing.assert_allclose(logits.mean[:, 0], latents.mean.numpy().T, rtol=1e-12)
+    np.testing.assert_allclose(logits.variance[:, 0], latents.variance.numpy().T, rtol=1e-12)
+
+    torch.manual_seed(0)
+    drawn = latents.sample(torch.Size((20_000,))).exp()  # as GPyTorch's documentation turns them into probabilities
+    expected = (drawn / drawn.sum(dim=-2, keepdim=True)).mean(0).T.numpy()  # standard error below 0.004
+    many = uq.GaussianLogits(logits.mean, logits.variance, variance_is="epistemic", n_draws=20_000)
+    np.testing.assert_allclose(many.mean_probs(), expected, atol=0.02)
+
+
+def test_gpytorch_latents_with_the_classes_in_the_batch_are_not_guessed(latents):
+    with refuses("obj", "member-axis", got=r"mean of shape \(3, 7\)"):
+        uq.from_object(latents)
+
+
+def test_gpytorch_tasks_with_covariance_are_refused(gpytorch):
+    between = torch.tensor([[1.0, 0.5], [0.5, 1.0]])
+    covariance = torch.kron(torch.eye(4) + 0.25, between)  # instances (4) outer, tasks (2) inner
+    multitask = gpytorch.distributions.MultitaskMultivariateNormal(torch.zeros(4, 2), covariance)
+    with refuses("obj", "undefined", got=r"got a MultitaskMultivariateNormal with covariances up to 0\.625"):
+        uq.from_object(multitask)
+    alone = torch.kron(torch.eye(4) + 0.25, torch.eye(2))  # instances correlated, classes not
+    logits = uq.from_object(
+        gpytorch.distributions.MultitaskMultivariateNormal(torch.zeros(4, 2), alone), variance_is="epistemic"
+    )
+    np.testing.assert_allclose(logits.variance, np.full((4, 1, 2), 1.25), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mixing", [True, False])
+def test_gpytorch_softmax_likelihood_gives_members_samples_first(gpytorch, latents, mixing):
+    torch.manual_seed(0)
+    likelihood = gpytorch.likelihoods.SoftmaxLikelihood(num_features=3, num_classes=3, mixing_weights=mixing).double()
+    multitask = gpytorch.distributions.MultitaskMultivariateNormal.from_batch_mvn(latents)
+    with gpytorch.settings.num_likelihood_samples(12):
+        predicted = likelihood(multitask)
+    members = uq.from_object(predicted, member_axis=0)
+    assert (members.n_instances, members.n_members, members.n_classes) == (7, 12, 3)
+    np.testing.assert_array_equal(members.probs, predicted.probs.detach().numpy().swapaxes(0, 1))
+    with refuses("member_axis", "member-axis", got=r"got probs of shape \(12, 7, 3\) from a Categorical"):
+        uq.from_object(predicted)
+
+
+def test_gpytorch_bernoulli_likelihood_gives_points(gpytorch, latents):
+    from scipy.stats import norm
+
+    point = uq.from_object(gpytorch.likelihoods.BernoulliLikelihood()(latents[0]))
+    mean, variance = latents[0].mean.numpy(), latents[0].variance.numpy()
+    np.testing.assert_allclose(point.probs[:, 1], norm.cdf(mean / np.sqrt(1 + variance)), rtol=1e-6)
+
+
+# Models of laplace-torch and outputs of torch-uncertainty, by stand-ins with their published interfaces.
+
+
+class Likelihood(str, Enum):  # noqa: UP042 (as there)
+    """Like `laplace/utils/enums.py` of aleximmer/Laplace: text and enumeration at once."""
+
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+    REWARD_MODELING = "reward_modeling"
+
+
+class Laplace:
+    """Like `ParametricLaplace` in `laplace/baselaplace.py` of aleximmer/Laplace, whose samples are (M, n, K)."""
+
+    def __init__(self, likelihood: Any = Likelihood.CLASSIFICATION) -> None:
+        self.likelihood = likelihood
+        self.asked: dict[str, Any] = {}
+
+    def predictive_samples(
+        self,
+        x: np.ndarray,
+        pred_type: str = "glm",
+        n_samples: int = 100,
+        diagonal_output: bool = False,
+        generator: Any = None,
+    ) -> np.ndarray:
+        self.asked = {"pred_type": pred_type, "diagonal_output": diagonal_output, "generator": generator}
+        return np.random.default_rng(0).dirichlet(np.ones(3), (n_samples, len(x)))
+
+
+@pytest.mark.parametrize("likelihood", [Likelihood.CLASSIFICATION, "classification"])
+def test_a_laplace_model_is_asked_for_members(likelihood):
+    model = Laplace(likelihood)
+    members = from_laplace(
+        model, np.zeros((5, 2)), n_samples=20, class_names=["a", "b", "c"], ids=range(5), groups=list("aabbb")
+    )
+    assert isinstance(members, uq.Members)
+    np.testing.assert_array_equal(
+        members.probs, model.predictive_samples(np.zeros((5, 2)), n_samples=20).swapaxes(0, 1)
+    )
+    assert members.class_names == ("a", "b", "c")
+    assert members.ids.tolist() == [0, 1, 2, 3, 4]
+    assert model.asked == {"pred_type": "glm", "diagonal_output": False, "generator": None}
+
+
+def test_what_is_asked_of_a_laplace_model_reaches_it():
+    model, generator = Laplace(), object()
+    assert from_laplace(model, np.zeros((5, 2))).n_members == 100
+    from_laplace(model, np.zeros((1, 2)), n_samples=1, pred_type="nn", generator=generator)
+    assert model.asked == {"pred_type": "nn", "diagonal_output": False, "generator": generator}
+
+
+def test_what_is_no_classifier_is_refused():
+    with refuses("model", "type", got="got one with likelihood 'regression'"):
+        from_laplace(Laplace(Likelihood.REGRESSION), np.zeros((5, 2)))
+    with refuses("model", "type", got="got one with likelihood 'reward_modeling'"):
+        from_laplace(Laplace("reward_modeling"), np.zeros((5, 2)))
+    with refuses("model", "type", got="got ndarray"):
+        from_laplace(np.zeros((5, 3)), np.zeros((5, 2)))
+
+
+def test_samples_that_are_no_distributions_are_refused():
+    model = Laplace()
+    model.predictive_samples = lambda x, n_samples: np.zeros((n_samples, len(x), 3))  # type: ignore[method-assign]
+    with refuses("probs", "sum", got="each row must sum to 1"):
+        from_laplace(model, np.zeros((5, 2)))
+
+
+def test_a_laplace_model_in_pytorch_against_gaussian_logits(needs):
+    """A linear last layer whose logits are independent: samples of the model and GaussianLogits must agree."""
+    needs("torch")
+    import torch
+
+    mean = torch.tensor([[1.0, 0.0, -1.0], [0.0, 0.0, 2.0]], dtype=torch.float64)
+    variance = torch.tensor([[0.5, 1.0, 2.0], [2.0, 0.1, 0.1]], dtype=torch.float64)
+
+    class Linear(Laplace):
+        def predictive_samples(self, x, pred_type="glm", n_samples=100, diagonal_output=False, generator=None):
+            noise = torch.randn((n_samples, *mean.shape), generator=generator, dtype=mean.dtype)
+            return torch.softmax(mean + variance.sqrt() * noise, dim=-1)
+
+    draw = lambda: from_laplace(Linear(), mean, n_samples=20_000, generator=torch.Generator().manual_seed(0))  # noqa: E731
+    members, gaussians = draw(), uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=20_000)
+    np.testing.assert_array_equal(members.probs, draw().probs)
+    np.testing.assert_allclose(members.mean_probs(), gaussians.mean_probs(), atol=0.01)  # five standard errors
+
+
+def test_a_whole_assay_from_a_laplace_model():
+    predictions = {"laplace": from_laplace(Laplace(), np.zeros((60, 2)), n_samples=5)}
+    findings = uq.assay(predictions, np.arange(60) % 3, calibration=()).findings()
+    assert np.isfinite(findings.query("metric == 'unified'")["estimate"]).all()
+
+
+@pytest.mark.filterwarnings("default")  # of the packages that it imports
+def test_laplace_torch_itself(needs):
+    """Against laplace-torch's own average of its samples and against its Gaussian of the logits."""
+    needs("torch")
+    needs("laplace")
+    import laplace
+    import torch
+
+    torch.manual_seed(0)
+    x = torch.randn(40, 2)
+    y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+    network = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+    model = laplace.Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="full")
+    model.fit(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=40))
+
+    members = from_laplace(model, x[:6], n_samples=4000, generator=torch.Generator().manual_seed(0))
+    assert (members.n_instances, members.n_members, members.n_classes) == (6, 4000, 3)
+    again = from_laplace(model, x[:6], n_samples=4000, generator=torch.Generator().manual_seed(0))
+    np.testing.assert_array_equal(members.probs, again.probs)
+    own = model(x[:6], link_approx="mc", n_samples=4000).detach().numpy()
+    np.testing.assert_allclose(
+        members.mean_probs(), own, atol=0.035
+    )  # five standard errors of a value in [0, 1] at most
+    for link in ("probit", "bridge"):
+        assert isinstance(uq.from_object(model(x[:6], link_approx=link)), uq.Point)
+    networks = from_laplace(model, x[:6], n_samples=5, pred_type="nn")
+    assert networks.probs.shape == (6, 5, 3)
+    with refuses("model", "type", got="got one with likelihood 'regression'"):
+        from_laplace(laplace.Laplace(network, "regression"), x)
+
+
+# -- torch-uncertainty ------------------------------------------------------------------------------------------------
+
+
+def test_estimators_stacked_along_the_batch_become_members(needs):
+    needs("torch")
+    import torch
+
+    class DeepEnsembles(torch.nn.Module):
+        """Like `_DeepEnsembles` in `torch_uncertainty/methods/deep_ensembles.py` of
+        ENSTA-U2IS-AI/torch-uncertainty: logits (M · n, K), all instances of the first network first; `mc_dropout.py` and
+        `stochastic.py` beside it stack in the same order.
+        """
+
+        def __init__(self, networks: list[Any]) -> None:
+            super().__init__()
+            self.networks = torch.nn.ModuleList(networks)
+            self.num_estimators = len(networks)
+
+        def forward(self, x: Any) -> Any:
+            return torch.cat([network(x) for network in self.networks])
+
+    torch.manual_seed(0)
+    ensemble = DeepEnsembles([torch.nn.Linear(2, 3) for _ in range(4)])
+    x = torch.randn(7, 2)
+    logits = ensemble(x)
+    assert logits.shape == (28, 3)
+    members = uq.Members.from_logits(logits.reshape(4, 7, 3), member_axis=0)
+    for m, network in enumerate(ensemble.networks):
+        np.testing.assert_allclose(members.probs[:, m], torch.softmax(network(x), -1).detach().numpy(), rtol=1e-5)
+    same = uq.from_object(logits.reshape(4, 7, 3), kind="logits", member_axis=0)
+    np.testing.assert_array_equal(same.probs, members.probs)
+
+
+def test_evidence_becomes_a_dirichlet_distribution(needs):
+    """`tutorial_evidential_classification.py` of torch-uncertainty: alpha is 1 plus the positive part of the outputs."""
+    needs("torch")
+    import torch
+
+    outputs = torch.tensor([[9.0, -1.0, 0.0], [-1.0, -2.0, -3.0]], requires_grad=True)
+    dirichlet = uq.Dirichlet(torch.relu(outputs) + 1)
+    np.testing.assert_allclose(dirichlet.mean_probs(), [[10 / 12, 1 / 12, 1 / 12], [1 / 3, 1 / 3, 1 / 3]], rtol=1e-6)
+    uniform = uq.from_object(torch.relu(outputs) + 1, kind="dirichlet")
+    np.testing.assert_array_equal(uniform.alpha, dirichlet.alpha)
+
+
+@pytest.mark.filterwarnings("default")  # of the packages that it imports
+def test_torch_uncertainty_itself():
+    """Every method that holds several estimators stacks all instances of the first one first."""
+    pytest.importorskip("torch_uncertainty", minversion="0.13", reason="torch-uncertainty needs torchvision")
+    import torch
+    from torch_uncertainty.layers import PackedLinear
+    from torch_uncertainty.methods import batch_ensemble, deep_ensembles, mc_dropout
+
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(2, 16), torch.nn.ReLU(), torch.nn.Dropout(0.3), torch.nn.Linear(16, 3)]
+    networks = [torch.nn.Linear(2, 3) for _ in range(4)]
+    packed = {"alpha": 2, "num_estimators": 4}
+    models = {
+        "deep ensemble": deep_ensembles(networks),
+        "dropout": mc_dropout(torch.nn.Sequential(*layers), 4),
+        "dropout, batch after batch": mc_dropout(torch.nn.Sequential(*layers), 4, on_batch=False),
+        "batch ensemble": batch_ensemble(torch.nn.Sequential(*layers), num_estimators=4, convert_layers=True),
+        "packed": torch.nn.Sequential(
+            PackedLinear(2, 16, first=True, **packed), torch.nn.ReLU(), PackedLinear(16, 3, last=True, **packed)
+        ),
+    }
+    x = torch.randn(7, 2)
+    other = x.clone()
+    other[0] += 100.0
+    for name, model in models.items():
+        draws = []
+        for inputs in (x, other):
+            torch.manual_seed(1)
+            draws.append(model.eval()(inputs))
+        members, moved = (uq.Members.from_logits(logits.reshape(4, 7, 3), member_axis=0) for logits in draws)
+        changed = np.abs(members.probs - moved.probs).max(axis=(1, 2)) > 1e-6
+        assert changed.tolist() == [True] + [False] * 6, name
+    ensemble = uq.Members.from_logits(models["deep ensemble"](x).reshape(4, 7, 3), member_axis=0)
+    np.testing.assert_allclose(ensemble.probs[:, 2], torch.softmax(networks[2](x), -1).detach().numpy(), rtol=1e-5)
