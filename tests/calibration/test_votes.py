@@ -305,16 +305,6 @@ def test_weights_are_repetitions(world):
     same(second_order_test(votes, weighted), second_order_test(votes, repeated))
 
 
-def test_arrays_and_the_order_of_rows_and_classes(world, random_generator):
-    votes, stated = world
-    found = second_order_test(votes, stated)
-    same(found, second_order_test(votes, stated.probs))
-    rows = random_generator.permutation(len(votes))
-    same(found, second_order_test(votes[rows], uq.Members(stated.probs[rows])))
-    classes = [2, 0, 1]
-    same(found, second_order_test(votes[:, classes], uq.Members(stated.probs[..., classes])))
-
-
 def test_groups_given_or_of_the_prediction(world):
     votes, stated = world
     labels = np.arange(80) // 4
@@ -394,14 +384,6 @@ def test_no_gap_at_all():
     found = second_order_test([[2, 0], [0, 3]], uq.Point([[1.0, 0.0], [0.0, 1.0]]))
     assert found.pvalue == 1.0
     assert second_order_test([[2, 0], [0, 3]], uq.Point([[1.0, 0.0], [0.0, 1.0]]), by="kernel").pvalue == 1.0
-
-
-def test_read_only_half_precision(world):
-    votes, stated = world
-    half = stated.probs.astype(np.float16)
-    half.setflags(write=False)
-    found = second_order_test(np.asfortranarray(votes.astype(np.uint8)), half)
-    assert float(found.ratio) == pytest.approx(float(second_order_test(votes, stated).ratio), rel=0.02)
 
 
 def test_gaussian_logits_and_dirichlet(random_generator):

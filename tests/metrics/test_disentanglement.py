@@ -19,7 +19,7 @@ from uqassay.metrics import (
     recombined_error,
     swap_test,
 )
-from uqassay.metrics.disentanglement import IDEALS, Curves, constant_curves, curve_correlations
+from uqassay.metrics.disentanglement import IDEALS, Curves, constant_curves
 from uqassay.statistics import mean_correlation_estimate, mean_estimate, paired_mean_test
 
 # -- disentanglement -------------------------------------------------------------------------------------------------
@@ -397,28 +397,6 @@ def test_one_run_may_be_flat():
     assert (curves.n_runs, curves.n_conditions, curves.conditions) == (1, 3, (0.1, 0.5, 1.0))
 
 
-@pytest.mark.parametrize("change", ["float16", "list", "read-only", "not contiguous", "float32"])
-def test_odd_arrays(change):
-    rng = np.random.default_rng(0)
-    arrays = rng.random((3, 4, 5)).round(2)
-    turned = {
-        "float16": lambda a: a.astype(np.float16),
-        "float32": lambda a: a.astype(np.float32),
-        "list": lambda a: a.tolist(),
-        "read-only": np.copy,
-        "not contiguous": lambda a: np.asfortranarray(np.repeat(a, 2, axis=1))[:, ::2],
-    }[change]
-    given = [turned(a) for a in arrays]
-    if change == "read-only":
-        for a in given:
-            a.flags.writeable = False
-    expected = Curves(*arrays, conditions=range(5))
-    found = Curves(*given, conditions=range(5))
-    r, constant = curve_correlations(found, found)
-    np.testing.assert_allclose(r, curve_correlations(expected, expected)[0], atol=2e-3 if change == "float16" else 1e-6)
-    assert not constant.any()
-
-
 def test_given_arrays_stay_as_they_are():
     accuracy = np.array([[0.1, 0.2, 0.3]])
     curves = Curves(accuracy, accuracy, accuracy, C)
@@ -722,13 +700,9 @@ def test_same_order_is_one_without_width(three):
     assert codes(found.between("a", "c")) == ["no-width"]
 
 
-def test_one_run_and_odd_arrays(three):
+def test_one_run_and_infinite_values(three):
     alone = estimate_correlations({name: values[0].astype(np.float32) for name, values in three.items()})
     assert codes(alone.between("aleatoric", "votes")) == ["no-interval"]
-    turned = {name: np.asfortranarray(values) for name, values in three.items()}
-    for values in turned.values():
-        values.setflags(write=False)
-    assert (estimate_correlations(turned).matrix == estimate_correlations(three).matrix).all()
     infinite = {**three, "aleatoric": np.where(three["aleatoric"] > 4, np.inf, three["aleatoric"])}
     assert np.isfinite(estimate_correlations(infinite).matrix).all()
 

@@ -142,13 +142,6 @@ def test_true_uncertainty_of_labels_and_zeros():
 # -- input -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_odd_arrays(dtype):
-    probs = np.tile(np.array([[0.25, 0.75]], dtype=dtype), (4, 1))[::2]
-    probs.flags.writeable = False
-    assert gain(np.array([1, 0], dtype=np.int8), probs, probs, loss="brier").tolist() == [0.0, 0.0]
-
-
 def test_bad_input():
     p = np.array([[0.5, 0.5], [0.5, 0.5]])
     with refuses("after", "mismatch", got="2"):
@@ -282,13 +275,6 @@ def test_outside_values_are_in_the_outer_intervals():
     place, outside = place_in_intervals(np.array([-1.0, 0.0, 0.5, 1.0, 2.0]), np.array([0.0, 0.5, 1.0]))
     assert place.tolist() == [0, 0, 1, 1, 1]
     assert outside.tolist() == [True, False, False, False, True]
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_odd_arrays_estimate_intervals(dtype):
-    estimates = np.arange(40).astype(dtype)[::-2]
-    estimates.flags.writeable = False
-    assert len(gain_bins(estimates, 4)) == 5
 
 
 def test_bad_input_estimate_intervals():
@@ -709,15 +695,6 @@ def test_same_seed_same_numbers_and_levels():
     assert narrow.null_band[1] < a.null_band[1]
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64])
-def test_odd_arrays_epistemic_calibration(dtype):
-    gains = np.tile([0, 1, 0, -1], 20).astype(dtype)[::2]
-    estimates = np.linspace(0, 1, 80, dtype=np.float32)[::2]
-    gains.flags.writeable = False
-    found = epistemic_calibration_error(gains, estimates, bins=4)
-    assert found.error.n == 40
-
-
 def test_bad_input_epistemic_calibration():
     with refuses("gain", "mismatch", got="3"):
         epistemic_calibration_error([0, 1, 0], [0.1, 0.2])
@@ -850,13 +827,6 @@ def test_one_case_and_one_group_have_no_interval():
 
 def test_accuracy_is_nan_where_predictions_are_unknown():
     assert np.isnan(delay_curve_of_gains([0, 1], [0.1, 0.2]).accuracy).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8])
-def test_odd_arrays_delay(dtype):
-    gains = np.array([0, 1, 0, -1, 1, 0], dtype=dtype)[::2]
-    gains.flags.writeable = False
-    assert delay_curve_of_gains(gains, np.arange(3, dtype=np.float16)[::-1]).gained[-1] == pytest.approx(1 / 3)
 
 
 def test_bad_input_delay():

@@ -109,15 +109,6 @@ def test_tiny_samples(n):
     assert set(draws[:, 0]) <= {0.0, 0.5, 1.0}
 
 
-def test_read_only_and_strided_values(random_generator):
-    wide = random_generator.normal(size=(6, 20)).astype(np.float32)
-    values = wide[::2].T
-    values.flags.writeable = False
-    np.testing.assert_array_equal(
-        bootstrap_means(values, n_draws=5), bootstrap_means(np.ascontiguousarray(values), n_draws=5)
-    )
-
-
 @pytest.mark.parametrize(
     ("values", "options", "parameter", "code", "got"),
     [

