@@ -116,8 +116,8 @@ def test_ordinary_edge_cases(measure, null, random_generator):
         (binary, np.zeros(6, dtype=int)),
         (never, np.arange(10) % 2),
     ):
-        test = credal_calibration_test(labels, members, measure=measure, null=null, n_draws=19)
-        assert 0.05 <= test.pvalue <= 1
+        test = credal_calibration_test(labels, members, measure=measure, null=null, n_draws=9)
+        assert 0.1 <= test.pvalue <= 1
         assert test.sentence(0.1).endswith(".")
 
 
@@ -225,7 +225,7 @@ def test_options_are_checked(change, refusal, random_generator):
 
 def test_a_sequential_test_decides_as_one_with_all_draws():
     decisions = []
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         labels, members = random_ensemble(rng, truth=rng.dirichlet(np.ones(3), 40) if seed % 2 else None)
         full = credal_calibration_test(labels, members, rng=seed)
@@ -332,7 +332,7 @@ def test_spread_of_minima_that_are_infinite_or_undefined():
 def test_minimised_null_is_the_worse_of_two_mixtures():
     """Each of the two nulls counted apart, from labels drawn again with the same random numbers."""
     taken, measure = [], "ece-confidence"
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         members = rng.dirichlet(np.ones(3), (50, 3))
         members[:, 0] = rng.dirichlet(np.full(3, 10.0), 50)
@@ -384,7 +384,7 @@ def both(name, seed, n_draws=99, after=None):
 @pytest.mark.parametrize("name", MEASURES_NULL_AT_MIXTURE)
 def test_the_sequential_test_counts_what_all_draws_would_show(name):
     small, stopped = 0, 0
-    for seed in range(6):
+    for seed in range(4):
         (full, all_evaluations), (found, evaluations) = both(name, seed)
         assert found.statistic == full.statistic
         np.testing.assert_array_equal(found.weights, full.weights)
@@ -466,7 +466,7 @@ def test_marginal_likelihood_against_the_dirichlet_multinomial():
 
 def test_region_misses_the_truth_at_most_beta(random_generator):
     beta, missed = 0.2, 0
-    for run in range(150):
+    for run in range(60):
         members = random_generator.dirichlet(np.ones(3), (30, 3))
         truth = np.eye(3)[0] if run % 2 else random_generator.dirichlet(np.ones(3))
         labels = labels_from(truth @ members, 1, random_generator)[0]
@@ -474,7 +474,7 @@ def test_region_misses_the_truth_at_most_beta(random_generator):
             given_of(members, labels), log_loss_weights(members, labels)[0], beta, random_generator
         )
         missed += not region.contains(truth[None])[0]
-    assert missed / 150 <= beta
+    assert missed / 60 <= beta
 
 
 def test_border_points_lie_on_the_border(random_generator):
@@ -526,7 +526,7 @@ def test_an_undefined_candidate_makes_the_greatest_pvalue_undefined(pvalues, gre
 
 @pytest.mark.parametrize("measure", ["ece-confidence", "skce-ul"])
 def test_never_below_the_minimised_null(measure, random_generator):
-    for seed in range(4):
+    for seed in range(2):
         members = random_generator.dirichlet(np.ones(3), (40, 3))
         labels = labels_from(random_generator.dirichlet(np.ones(3), 40), 1, random_generator)[0]
         tests = [
@@ -868,8 +868,10 @@ def test_a_user_measure_has_no_variant_even_with_a_built_in_name():
 def test_absolute_value_is_what_makes_skce_exceed_its_level(random_generator):
     # a least value far below 0 is good news under the printed rule, and a rejection under the authors'
     labels, members = random_ensemble(random_generator, n=60, m=8)
-    code = credal_calibration_test(labels, members, measure="skce-ul", null="random", convention="paper-code")
-    printed = credal_calibration_test(labels, members, measure="skce-ul", null="random")
+    code = credal_calibration_test(
+        labels, members, measure="skce-ul", null="random", convention="paper-code", n_draws=39
+    )
+    printed = credal_calibration_test(labels, members, measure="skce-ul", null="random", n_draws=39)
     assert code.statistic < 0
     assert code.pvalue < printed.pvalue
 

@@ -350,17 +350,17 @@ def test_members_on_the_first_axis_are_named(kind):
 def test_random_null_against_the_algorithm_as_printed(random_generator):
     members = random_generator.dirichlet(np.ones(3), (30, 4))
     measure, found = calibration_measure("ece-classwise"), []
-    for _ in range(800):
+    for _ in range(400):
         truth = random_generator.dirichlet(np.ones(4)) @ members
         rows = random_generator.integers(0, 30, 30)
         labels = [random_generator.choice(3, p=p / p.sum()) for p in truth[rows]]
         found.append(float(measure.prepare(truth[rows]).values(np.array(labels))))
-    truths = random_generator.dirichlet(np.ones(4), 800)
+    truths = random_generator.dirichlet(np.ones(4), 400)
     ours = random_mixture_null(Mixtures(members), truths, measure, random_generator, instances="resampled")
-    assert abs(ours.mean() - np.mean(found)) < 4 * np.std(found) * np.sqrt(2 / 800)
+    assert abs(ours.mean() - np.mean(found)) < 4 * np.std(found) * np.sqrt(2 / 400)
     assert abs(ours.std() / np.std(found) - 1) < 0.15
     kept = random_mixture_null(Mixtures(members), truths, measure, random_generator)
-    assert kept.mean() > ours.mean() + 2 * ours.std() / np.sqrt(800)
+    assert kept.mean() > ours.mean() + 2 * ours.std() / np.sqrt(400)
 
 
 def test_permuted_instances_change_pairs_but_no_bins(random_generator):

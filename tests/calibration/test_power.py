@@ -29,9 +29,9 @@ def binomial_power(n, said, true, alpha=0.05):
     return stats.binom.pmf(counts, n, true)[pvalues <= alpha].sum()
 
 
-@pytest.mark.parametrize(("n", "delta"), [(100, 0.1), (300, 0.07), (60, -0.15), (50, 0.0)])
+@pytest.mark.parametrize(("n", "delta"), [(100, 0.1), (60, -0.15), (50, 0.0)])
 def test_power_of_one_constant_prediction_against_the_binomial_one(n, delta):
-    found = calibration_power(COIN, Miscalibration.overconfidence(delta), n, n_samples=150, n_draws=199)
+    found = calibration_power(COIN, Miscalibration.overconfidence(delta), n, n_samples=150, n_draws=99)
     exact = binomial_power(n, 0.7, 0.7 - delta)
     assert float(found.power) == pytest.approx(exact, abs=3 * (exact * (1 - exact) / 150) ** 0.5 + 0.02)
     assert found.power.low < found.power < found.power.high
@@ -39,7 +39,7 @@ def test_power_of_one_constant_prediction_against_the_binomial_one(n, delta):
 
 
 def test_required_instances_against_the_binomial_ones():
-    size = required_instances(COIN, Miscalibration.overconfidence(0.1), n_samples=300)
+    size = required_instances(COIN, Miscalibration.overconfidence(0.1), n_samples=120)
     shift = 1.96 * 0.21**0.5 + 0.8416 * 0.24**0.5
     assert size.n == pytest.approx((shift / 0.1) ** 2, rel=0.2)
     assert binomial_power(int(size.n), 0.7, 0.6) == pytest.approx(0.8, abs=0.08)
@@ -63,7 +63,7 @@ def test_without_miscalibration_the_power_is_the_level(measure):
     [Miscalibration.temperature(2.0), Miscalibration.label_noise(0.3), Miscalibration.overconfidence(0.15)],
 )
 def test_power_grows_with_n(alternative):
-    powers = [float(calibration_power(random_predictions(), alternative, n, n_samples=70).power) for n in (15, 90, 600)]
+    powers = [float(calibration_power(random_predictions(), alternative, n, n_samples=40).power) for n in (15, 90, 500)]
     assert powers[0] < powers[1] - 0.1
     assert powers[1] < powers[2]
     assert powers[2] > 0.9
@@ -75,7 +75,7 @@ def test_ensembles_absorb_miscalibration_that_weights_can_remove():
     mendable = np.stack([sharp, np.full_like(probs, 1 / 3)], axis=1)
     mean = uq.Members(mendable, weights=[1.0, 0.0])
     noisy = Miscalibration.label_noise(0.3)  # the truth is the mixture with weights .7 and .3
-    options = {"n_samples": 40, "n_draws": 39, "search": TINY}
+    options = {"n_samples": 20, "n_draws": 39, "search": TINY}
     for null in ("minimised", "random"):
         assert calibration_power(mean, noisy, 300, null=null, **options).power < 0.2
     assert calibration_power(sharp, noisy, 300, n_samples=40).power > 0.8
@@ -89,14 +89,14 @@ def test_required_instances_for_members():
     sharper = probs**3 / (probs**3).sum(axis=1, keepdims=True)
     members = np.stack([sharp, sharper], axis=1)
     size = required_instances(
-        members, Miscalibration.temperature(3.0), null="random", n_samples=40, n_draws=19, search=TINY
+        members, Miscalibration.temperature(3.0), null="random", n_samples=20, n_draws=19, search=TINY
     )
     assert 10 <= size.n < 400
     assert size.power.low <= 0.8
 
 
 def test_a_power_out_of_reach_is_nan_with_a_reason():
-    size = required_instances(random_predictions(), Miscalibration.none(), largest=200, n_samples=40)
+    size = required_instances(random_predictions(), Miscalibration.none(), largest=200, n_samples=20)
     assert np.isnan(size.n)
     assert texts(size) == ["the wanted power is not reached with 200 instances, so raise largest or accept less power"]
     assert size.power < 0.3

@@ -127,9 +127,9 @@ def test_minimum_against_a_dense_grid(name, m):
 
 @pytest.mark.slow
 def test_minimum_against_cobyla():
-    """Each pair of a measure, a spread and a scenario, by half of all triples: COBYLA takes long."""
+    """Each measure and each setting in some pairs: COBYLA takes long."""
     worse = []
-    for i, name in [(i, name) for j, name in enumerate(FOUR) for i in range(len(SETTINGS)) if (i + i // 2 + j) % 2]:
+    for i, name in [(i, name) for j, name in enumerate(FOUR) for i in range(len(SETTINGS)) if (i + j) % 4 == 1]:
         objective, sd = problem([5, i], name, *SETTINGS[i], m=6)
         found = search_simplex(objective, THOROUGH, np.random.default_rng(i)).values[0]
         worse.append((found - cobyla(objective)) / sd)
@@ -137,7 +137,7 @@ def test_minimum_against_cobyla():
     assert np.mean(np.array(worse) <= 1e-9) >= 5 / 6
 
 
-@pytest.mark.parametrize("i", range(4))
+@pytest.mark.parametrize("i", range(2))
 def test_smooth_minimum_against_sequential_quadratic_programming(i):
     from scipy.optimize import minimize
 

@@ -164,7 +164,7 @@ def test_few_votes_impossible_votes_and_refusals():
 
 def test_blocks_of_draws_change_no_pvalue_beyond_chance(random_generator, monkeypatch):
     """With a block of one draw each instance stops where it would in a plain loop."""
-    pair = random_generator.dirichlet(np.ones(3), size=(400, 2))
+    pair = random_generator.dirichlet(np.ones(3), size=(150, 2))
     votes = random_generator.multinomial(12, pair[:, 0])
     blocks = vote_compatibility_test(votes, pair)
     monkeypatch.setattr("uqassay.calibration.votes.MOST_NUMBERS", 1)
@@ -174,8 +174,8 @@ def test_blocks_of_draws_change_no_pvalue_beyond_chance(random_generator, monkey
     for found in (blocks, loop):
         draws = 20 / found.pvalues[found.pvalues > 0.15]
         assert (draws >= 20 / 1.06).all()
-    assert blocks.pvalues.mean() == pytest.approx(loop.pvalues.mean(), abs=0.02)  # standard error .006
-    assert (blocks.pvalues <= 0.1).mean() == pytest.approx((loop.pvalues <= 0.1).mean(), abs=0.04)
+    assert blocks.pvalues.mean() == pytest.approx(loop.pvalues.mean(), abs=0.03)  # standard error .01
+    assert (blocks.pvalues <= 0.1).mean() == pytest.approx((loop.pvalues <= 0.1).mean(), abs=0.06)
 
 
 # Second-order calibration from votes: estimates, tests, groups, odd inputs, and real votes.

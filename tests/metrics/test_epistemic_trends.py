@@ -144,7 +144,7 @@ def rates(n_runs, slope, hole, n_sets, seed):
 
 @pytest.mark.slow
 def test_type_one_error_power_and_coverage():
-    n_sets = 400
+    n_sets = 200
     reach = 3 * np.sqrt(0.05 * 0.95 / n_sets)
     falls, rises, covered = rates(5, 0.0, 0.0, n_sets, seed=1)
     assert falls <= 0.05 + reach

@@ -37,7 +37,7 @@ def exact_envelope(models):
     return found
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.one_of(lines, pencils()))
 def test_envelope_against_exact_fractions_and_a_fine_grid(models):
     d, ns = (np.array([float(line[i]) for line in models]) for i in (0, 1))

@@ -26,7 +26,7 @@ def brute_force_holm(pvalues):
 
 
 @given(PVALUES)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_holm_against_brute_force(pvalues):
     adjusted = holm(pvalues)
     np.testing.assert_allclose(adjusted, brute_force_holm(pvalues), rtol=1e-12)
@@ -35,7 +35,7 @@ def test_holm_against_brute_force(pvalues):
 
 
 @given(PVALUES, st.floats(0.001, 0.999))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_holm_agrees_with_the_step_down_procedure(pvalues, alpha):
     tests = np.sort(pvalues[~np.isnan(pvalues)])
     rejected = 0
@@ -45,7 +45,7 @@ def test_holm_agrees_with_the_step_down_procedure(pvalues, alpha):
 
 
 @given(PVALUES)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_benjamini_hochberg_against_scipy(pvalues):
     defined = ~np.isnan(pvalues)
     adjusted = benjamini_hochberg(pvalues)
@@ -55,7 +55,7 @@ def test_benjamini_hochberg_against_scipy(pvalues):
 
 
 @given(PVALUES, st.floats(0.001, 0.999))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_benjamini_hochberg_agrees_with_the_step_up_procedure(pvalues, alpha):
     tests = np.sort(pvalues[~np.isnan(pvalues)])
     passed = [k for k in range(1, tests.size + 1) if tests[k - 1] * tests.size / k <= alpha]

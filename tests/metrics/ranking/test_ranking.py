@@ -463,7 +463,7 @@ def test_permutation_does_not_depend_on_the_order_of_rows(grouped, weighted, met
 
     expected = pvalue(np.arange(n))
     assert 1 / 201 <= expected < 0.9
-    assert {pvalue(rng.permutation(n)) for _ in range(4)} == {expected}
+    assert {pvalue(rng.permutation(n)) for _ in range(2)} == {expected}
 
 
 def test_groups_with_the_same_instances_are_interchangeable():
@@ -517,9 +517,9 @@ def test_no_pair_of_equal_rankings_is_separated_too_often():
 def test_the_standard_error_holds_in_groups_of_very_unequal_sizes():
     """A group has other shares of the errors than of the instances."""
     sizes = equal_rankings.group_sizes(30, equal=False)
-    share, ratio = equal_rankings.error_of_two(sizes, 10, n_samples=500, seed=[30, 10])
+    share, ratio = equal_rankings.error_of_two(sizes, 10, n_samples=300, seed=[30, 10])
     assert share <= 0.07
-    assert ratio == pytest.approx(1, abs=0.07)
+    assert ratio == pytest.approx(1, abs=0.09)
 
 
 # -- chance ----------------------------------------------------------------------------------------------------------
