@@ -242,16 +242,12 @@ def test_a_sequential_test_decides_as_one_with_all_draws():
 
 def test_data_are_checked(random_generator):
     labels, members = random_ensemble(random_generator)
-    with refuses("y_true", "mismatch", got="got 39"):
-        credal_calibration_test(labels[1:], members)
     with refuses("y_true", "range", got="row 0 holds -1"):
         credal_calibration_test(np.full(40, -1), members)
     alone = credal_calibration_test(labels, members[:, 0])  # an array (n, K) is a single classifier
     assert (alone.n_members, alone.weights.tolist()) == (1, [1.0])
     with refuses("members", "shape", got=r"\(40,\)"):
         credal_calibration_test(labels, members[:, 0, 0])
-    with refuses("members", "finite", got="row 0 holds nan"):
-        credal_calibration_test(labels, np.full_like(members, np.nan))
     with refuses("members", "sum"):
         credal_calibration_test(labels, members / 2)
 
@@ -384,7 +380,7 @@ def both(name, seed, n_draws=99, after=None):
 @pytest.mark.parametrize("name", MEASURES_NULL_AT_MIXTURE)
 def test_the_sequential_test_counts_what_all_draws_would_show(name):
     small, stopped = 0, 0
-    for seed in range(4):
+    for seed in range(6):
         (full, all_evaluations), (found, evaluations) = both(name, seed)
         assert found.statistic == full.statistic
         np.testing.assert_array_equal(found.weights, full.weights)

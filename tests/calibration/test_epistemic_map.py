@@ -284,9 +284,3 @@ def test_bad_input_epistemic_cross_fit():
         cross_fitted_map([0], [0.1])
     with refuses("epistemic", "empty", got="1 group"):
         cross_fitted_map([0, 1], [0.1, 0.2], groups=[1, 1])
-    with refuses("gain", "mismatch"):
-        cross_fitted_map([0, 1, 0], [0.1, 0.2])
-    with refuses("epistemic", "finite"):
-        cross_fitted_map([0, 1], [0.1, np.nan])
-    with refuses("level", "range"):
-        cross_fitted_map([0, 1], [0.1, 0.2], level=2)

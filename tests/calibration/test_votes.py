@@ -158,8 +158,6 @@ def test_few_votes_impossible_votes_and_refusals():
         vote_compatibility_test([[3, 1], [2, 2], [1, 0]], point)
     with refuses("alpha", "range"):
         vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, alpha=1.0)
-    with refuses("n_draws", "range"):
-        vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, n_draws=0)
 
 
 def test_blocks_of_draws_change_no_pvalue_beyond_chance(random_generator, monkeypatch):
@@ -400,10 +398,6 @@ def test_what_is_refused(world):
         second_order_test(votes, stated, by="buckets")
     with refuses("buckets", "range"):
         second_order_test(votes, stated, buckets=0)
-    with refuses("level", "range"):
-        second_order_test(votes, stated, level=95)
-    with refuses("groups", "shape"):
-        second_order_test(votes, stated, groups=[1, 2])
     with refuses("prediction", "no-distribution", "Masses"):
         second_order_test([[2, 0]], uq.Masses([[0.5, 0.5]], np.array([[True, False], [True, True]])))
     with refuses("alpha", "range", "0.0005"):

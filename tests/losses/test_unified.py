@@ -54,9 +54,6 @@ def test_exact_convention_on_the_predictions_of_the_paper(cifar10):
     assert free.nonspecificity.mean() < clipped.nonspecificity.mean()
 
 
-# -- brute force ------------------------------------------------------------------------------------------------------
-
-
 # -- edges ------------------------------------------------------------------------------------------------------------
 
 

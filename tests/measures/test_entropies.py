@@ -299,9 +299,6 @@ def test_equal_votes_have_equal_entropies(random_generator):
     np.testing.assert_allclose(found, np.log(different), rtol=1e-13)
 
 
-# -- the hull ---------------------------------------------------------------------------------------------------------
-
-
 # -- properties that hold for all -------------------------------------------------------------------------------------
 
 

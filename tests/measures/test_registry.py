@@ -132,9 +132,6 @@ def test_the_less_certain_instance_has_the_greater_score(kind):
         assert low < high or (low == high and (kind == "Point" or name.startswith("lower-entropy"))), name
 
 
-# -- votes ------------------------------------------------------------------------------------------------------------
-
-
 # -- variances --------------------------------------------------------------------------------------------------------
 
 
@@ -163,9 +160,6 @@ def test_variance_of_a_dirichlet_in_closed_form(unit):
     np.testing.assert_allclose(predicted_class_variance(dirichlet)[:2], predicted_class_variance(draws), rtol=0.03)
     parts = variance_decomposition(dirichlet)
     np.testing.assert_allclose(parts.aleatoric + parts.epistemic, total_variance(dirichlet), rtol=1e-14)
-
-
-# -- free energy ------------------------------------------------------------------------------------------------------
 
 
 # -- ordinary inputs --------------------------------------------------------------------------------------------------

@@ -255,13 +255,8 @@ def test_result_is_frozen_and_rejects():
 @pytest.mark.parametrize(
     ("a", "b", "options", "parameter", "code", "got"),
     [
-        ([1.0, 2.0], [1.0], {}, "b", "mismatch", "got 1, not 2"),
-        ([1.0, np.nan], [1.0, 2.0], {}, "a", "finite", "1 of 2 values are nan, the first at row 1"),
-        ([1.0, 2.0], [1.0, np.nan], {}, "b", "finite", ""),
         ([1.0], [1.0], {"method": "bca"}, "method", "choice", "got 'bca'"),
         (np.ones((2, 3)), np.ones(3), {"method": "permutation"}, "method", "conflict", ""),
-        ([1.0], [1.0], {"method": "permutation", "n_draws": -1}, "n_draws", "range", ""),
-        ([1.0], [1.0], {"level": 0}, "level", "range", ""),
     ],
 )
 def test_bad_pairs_are_refused(a, b, options, parameter, code, got):
@@ -510,10 +505,7 @@ def test_references_are_not_compared_with_each_other(random_generator):
     [
         ({}, {}, "values", "empty", "got none"),
         ([[1.0]], {}, "values", "type", r"got \[\[1\.0\]\]"),
-        ({"a": [1.0, 2.0], "b": [1.0]}, {}, "values['b']", "mismatch", "got 1"),
-        ({"a": [1.0, np.nan]}, {}, "values['a']", "finite", ""),
         ({1: [1.0, 2.0], "1": [1.0, 3.0]}, {}, "values", "duplicate", "'1' occurs more than once"),
-        ({"a": [1.0]}, {"level": 1.0}, "level", "range", ""),
         ({"a": [1.0]}, {"bound": -1.0}, "bound", "range", "-1"),
         ({"a": [1.0]}, {"bound": np.nan}, "bound", "finite", ""),
         ({"a": [1.0]}, {"bound": [1.0, 2.0]}, "bound", "shape", "got 2"),

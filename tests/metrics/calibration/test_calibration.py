@@ -564,10 +564,6 @@ def test_refuses():
     y, probs = [0, 1], [[0.5, 0.5], [0.2, 0.8]]
     with refuses("norm", "choice"):
         calibration_error_estimate(y, probs, norm="max")
-    with refuses("level", "range"):
-        calibration_error_estimate(y, probs, level=95)
-    with refuses("groups", "shape"):
-        calibration_error_estimate(y, probs, groups=[1])
     with refuses("n_bins", "range"):
         calibration_error_estimate(y, probs, n_bins=0)
 

@@ -163,9 +163,6 @@ def test_positive_in_equals_the_swapped_samples_with_negated_scores(random_gener
         assert (float(found), found.low, found.high) == pytest.approx((float(expected), expected.low, expected.high))
 
 
-# -- influences -------------------------------------------------------------------------------------------------------
-
-
 # -- groups and runs --------------------------------------------------------------------------------------------------
 
 

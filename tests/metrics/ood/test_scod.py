@@ -94,8 +94,6 @@ def test_the_registry_is_the_functions(arrays):
 def test_options_are_checked(arrays):
     with refuses("coverage", "range", got="got 0"):
         scod_risk_loss(*arrays, coverage=0)
-    with refuses("level", "range"):
-        scod_aurc_loss(*arrays, level=1.0)
 
 
 # Losses of errors and out-of-distribution inputs together: areas against brute force, influences against differences.

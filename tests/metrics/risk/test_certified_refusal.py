@@ -287,10 +287,6 @@ def test_bad_input():
         call(risk=0.1, share=1.5)
     with refuses("errors", "range", got=r"row 1 has 0\.5"):
         certified_refusal([0, 0.5], [0.1, 0.2], risk=0.1)
-    with refuses("uncertainty", "finite"):
-        certified_refusal([0, 1], [0.1, np.nan], risk=0.1)
-    with refuses("uncertainty", "mismatch"):
-        certified_refusal([0, 1], [0.1], risk=0.1)
 
 
 def show(n_sets):

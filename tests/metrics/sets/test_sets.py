@@ -105,5 +105,3 @@ def test_refusals():
         set_utility_score(Y, SETS, utility="u70")
     with refuses("utility", "shape"):
         set_utility_score(Y, SETS, utility=lambda size: size[:2])
-    with refuses("level", "range"):
-        class_set_scores(Y, SETS, level=1.0)
