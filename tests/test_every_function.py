@@ -105,7 +105,8 @@ def with_parameter(name):
 
 
 @pytest.mark.parametrize("case", [case for case in with_parameter("sample_weight") if case not in OTHER | ROWS_KEPT])
-def test_weights_are_repetitions_and_their_scale_changes_nothing(case):
+@pytest.mark.parametrize("tied", [False, True])
+def test_weights_are_repetitions_and_their_scale_changes_nothing(case, tied):
     given, options = arguments(case)
     given = {name: value for name, value in given.items() if name not in ("sample_weight", "groups")}
     weights = np.random.default_rng(0).integers(0, 4, 40)
@@ -113,6 +114,8 @@ def test_weights_are_repetitions_and_their_scale_changes_nothing(case):
     def found(copies, **weighted):
         def repeated(value: Values, _path: str):
             x = value.array
+            if tied and x.ndim == 1 and x.dtype.kind == "f":
+                x = np.round(8 * x) / 8
             for axis in [i for i, name in enumerate(value.axes) if name == "rows"]:
                 x = np.repeat(x, copies, axis=axis)
             return x if value is not POOL["with_logits"] else uq.Point.from_logits(x)
@@ -126,6 +129,8 @@ def test_weights_are_repetitions_and_their_scale_changes_nothing(case):
     for scale in (1e-7, 3e200):
         np.testing.assert_allclose(found(ones, sample_weight=scale * weights), expected, rtol=1e-9, atol=1e-12)
     copied = found(weights)
+    if tied and case == "metrics.fpr_at_tpr_error":  # its interval looks at the instances around a tie
+        copied, expected = copied[:1], expected[:1]
     other = ~np.isclose(copied, expected, rtol=1e-9, atol=1e-9, equal_nan=True)
     counts = expected[other], copied[other]  # of instances
     assert all((x == np.round(x)).all() and (x >= 0).all() for x in counts)

@@ -71,7 +71,7 @@ def test_sources_are_unbiased_against_theory(random_generator):
     """Means over many runs and families equal the sizes that made them; the bias has no V/R left in it."""
     found = {name: np.zeros(SHARES.size) for name in DOUBT_SOURCES}
     expected = {name: np.zeros(SHARES.size) for name in DOUBT_SOURCES}
-    for _ in range(80):
+    for _ in range(110):
         family, result = measured(random_generator, ("seed",), n_runs=3, n=100)
         for name in DOUBT_SOURCES:
             found[name] += [result.at(s, name).mean for s in SHARES]

@@ -90,14 +90,6 @@ def test_a_share_counts_in_both_samples(random_generator):
     )
 
 
-def test_an_integer_weight_equals_copies(random_generator):
-    positive, scores = random_case(random_generator, levels=2)
-    copies = random_generator.integers(0, 4, len(positive))
-    copies[:4] = 1
-    weighted = auc_estimate(positive, scores, sample_weight=copies)
-    assert float(weighted) == pytest.approx(float(auc_estimate(np.repeat(positive, copies), np.repeat(scores, copies))))
-
-
 def test_influences_are_the_derivative_in_the_weights(random_generator):
     share = random_generator.uniform(size=20)
     scores = random_generator.integers(0, 6, 20).astype(float)

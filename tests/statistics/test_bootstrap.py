@@ -91,16 +91,6 @@ def test_groups_of_one_instance_are_no_groups(random_generator):
     )
 
 
-def test_weights_as_repetition_within_a_group(random_generator):
-    values, weights = random_generator.normal(size=(20, 2)), random_generator.integers(0, 4, size=20)
-    np.testing.assert_allclose(
-        bootstrap_means(values, sample_weight=weights, n_draws=50),
-        bootstrap_means(np.repeat(values, weights, axis=0), groups=np.repeat(np.arange(20), weights), n_draws=50),
-        rtol=1e-12,
-        atol=1e-14,
-    )
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_tiny_samples(n):
     draws = bootstrap_means(np.arange(n, dtype=np.float16)[:, np.newaxis], n_draws=3)

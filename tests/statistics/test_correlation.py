@@ -81,17 +81,6 @@ def test_tau_with_infinite_values_and_weights_against_the_definition(random_gene
     assert kendall_tau_estimate(x, y, sample_weight=w) == pytest.approx(tau_by_pairs(finite, y, w), abs=1e-12)
 
 
-def test_integer_weights_equal_copies_in_one_group(random_generator):
-    x, y = random_generator.integers(0, 5, size=(2, 25))
-    counts = random_generator.integers(0, 4, size=25)
-    weighted = kendall_tau_estimate(x, y, sample_weight=counts)
-    copies = np.repeat(np.arange(25), counts)
-    repeated = kendall_tau_estimate(x[copies], y[copies], groups=copies)
-    np.testing.assert_allclose(
-        [weighted, weighted.low, weighted.high], [repeated, repeated.low, repeated.high], rtol=1e-12
-    )
-
-
 def test_influence_is_the_derivative_by_the_weights(random_generator):
     x, y = random_generator.integers(0, 6, size=(2, 20))
     w = random_generator.random(20) + 0.2

@@ -71,15 +71,6 @@ def test_scale_of_the_uncertainty_and_errors_outside_do_not_matter(name, arrays)
     assert repr(score(is_out, outside, s, share_out=0.2)) == repr(expected)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_weights_are_repetitions(name, arrays, random_generator):
-    is_out, errors, s = arrays
-    w = random_generator.integers(0, 4, s.size)
-    repeated = FUNCTIONS[name](*(np.repeat(a, w) for a in arrays), share_out=0.3)
-    weighted = FUNCTIONS[name](is_out, errors, s, sample_weight=w, share_out=0.3)
-    assert float(weighted) == pytest.approx(float(repeated))
-
-
 def test_the_registry_is_the_functions(arrays):
     is_out, errors, s = arrays
     samples = scod_samples(is_out, errors, s, error_cost=0.7)

@@ -142,17 +142,6 @@ def test_increasing_maps_of_the_scores_do_not_matter(metric, random_generator):
 
 
 @pytest.mark.parametrize("metric", SCORES)
-def test_weights_are_copies(metric, random_generator):
-    truth, s = case(random_generator)
-    copies = random_generator.integers(0, 4, 60)
-    copies[:2] = 1
-    weighted = metric(truth, s, sample_weight=copies)
-    repeated = metric(np.repeat(truth, copies), np.repeat(s, copies), groups=np.repeat(np.arange(60), copies))
-    assert float(weighted) == pytest.approx(float(repeated), abs=1e-12)
-    assert (weighted.low, weighted.high) == pytest.approx((repeated.low, repeated.high), abs=0.02)
-
-
-@pytest.mark.parametrize("metric", SCORES)
 @pytest.mark.parametrize("bad", ["errors", "uncertainty"])
 def test_nan_is_refused_by_name_and_count(metric, bad):
     arrays = {"errors": np.array([0.0, 1, 0, 1]), "uncertainty": np.array([0.1, 0.2, 0.3, 0.4])}

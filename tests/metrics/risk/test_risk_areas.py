@@ -234,20 +234,6 @@ def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
 
 
 @pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
-@pytest.mark.parametrize("levels", [4, 10**6])
-def test_an_integer_weight_equals_copies(score, levels):
-    errors, uncertainty, weights = random_case(6, levels=levels)
-    copies = (2 * weights).astype(int)
-    one = score(errors, uncertainty, sample_weight=2 * weights)
-    e, s = np.repeat(errors, copies), np.repeat(uncertainty, copies)
-    assert score(e, s) == pytest.approx(float(one), abs=1e-13)
-    other = score(e, s, groups=np.repeat(np.arange(30), copies))
-    # the imaginary instances in the interval of UQ-AUC count against instances, not against weights
-    tolerance = 0.03 if score is prediction_rejection_score else 1e-10
-    assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=tolerance)
-
-
-@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
 @pytest.mark.parametrize("soft", [False, True])
 def test_row_order_does_not_matter(score, soft):
     errors, uncertainty, _ = random_case(7, n=300, levels=6, soft=soft)
@@ -334,14 +320,6 @@ def test_intervals_against_the_jackknife(score, loss, scale, slope, levels):
     half = t.ppf(0.975, dof) * np.sqrt(n / (n - 1) * square) * slope(x)
     assert sum(ends) / 2 == pytest.approx(scale(x), abs=1e-9)
     assert (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=0.03)
-
-
-def test_groups_of_copies_count_once():
-    errors, uncertainty, _ = random_case(10, n=100, levels=10**6)
-    copied = aurc_loss(np.repeat(errors, 5), np.repeat(uncertainty, 5), groups=np.repeat(np.arange(100), 5))
-    plain = aurc_loss(errors, uncertainty)
-    assert copied.high - copied.low == pytest.approx(plain.high - plain.low, rel=0.02)
-    assert "100 groups" in said(copied)
 
 
 def test_no_errors_or_only_errors():

@@ -181,19 +181,6 @@ def test_row_order_does_not_matter_bit_for_bit(soft):
             np.testing.assert_allclose(other.high, one.high, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("levels", [4, 10**6])
-def test_an_integer_weight_equals_copies(levels):
-    errors, uncertainty, weights, _ = random_case(4, levels=levels, weighted=True)
-    copies = weights.astype(int)
-    one = risk_coverage_curve(errors, uncertainty, sample_weight=weights)
-    # copies carry no more information than one instance, so they are one group
-    other = risk_coverage_curve(
-        np.repeat(errors, copies), np.repeat(uncertainty, copies), groups=np.repeat(np.arange(40), copies)
-    )
-    for name in ("coverage", "risk", "low", "high", "thresholds"):
-        np.testing.assert_allclose(getattr(other, name), getattr(one, name), rtol=0, atol=1e-12, err_msg=name)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("levels", [4, 10**6])
@@ -257,16 +244,6 @@ def test_tiny_coverages_have_the_widest_interval():
 def test_levels_near_1_do_not_overflow():
     curve = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9], level=np.nextafter(1.0, 0.0)).at([0.5, 0.75])
     assert (curve.high - curve.low > 0.99).all()
-
-
-@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e160, 1e307])
-def test_the_scale_of_the_weights_does_not_matter(scale):
-    errors, uncertainty, _, groups = random_case(9, soft=True, grouped=True)
-    weights = 2.0 ** (np.arange(40) % 4)
-    one = risk_coverage_curve(errors, uncertainty, sample_weight=weights, groups=groups)
-    other = risk_coverage_curve(errors, uncertainty, sample_weight=scale * weights, groups=groups)
-    for name in ("coverage", "risk", "low", "high", "thresholds", "n_kept"):
-        np.testing.assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-12, err_msg=name)
 
 
 def test_notes_use_the_singular_for_one():
@@ -453,19 +430,6 @@ def test_coverages_0_and_1_have_notes():
     assert "all scores are equal: nothing is ranked" in said(constant)
 
 
-def test_weights_are_repetitions_and_row_order_does_not_matter():
-    errors, uncertainty, weights = random_case_coverage_at_risk(4)
-    one = coverage_at_risk_score(errors, uncertainty, risk=0.15, sample_weight=weights)
-    copies = weights.astype(int)
-    groups = np.repeat(np.arange(100), copies)
-    other = coverage_at_risk_score(np.repeat(errors, copies), np.repeat(uncertainty, copies), risk=0.15, groups=groups)
-    assert (one, one.low, one.high) == pytest.approx((other, other.low, other.high), abs=1e-9)
-    order = np.random.default_rng(4).permutation(100)
-    third = coverage_at_risk_score(errors[order], uncertainty[order], risk=0.15, sample_weight=weights[order])
-    assert third == one
-    assert (third.low, third.high) == pytest.approx((one.low, one.high), abs=1e-9)
-
-
 def test_bad_input_is_refused_coverage_at_risk():
     for risk in (-0.1, 1.5, np.nan):
         with refuses("risk", "range" if isinstance(risk, float) else "type"):
@@ -606,22 +570,6 @@ def test_a_random_uncertainty_gains_nothing():
     assert "all scores are equal: nothing is ranked" in said(constant.gain)
     better = selective_gain(errors, uncertainty + errors, coverage=0.8).gain
     assert better.low > 0
-
-
-def test_weights_are_repetitions_and_row_order_does_not_matter_selective_accuracy():
-    errors, uncertainty, weights, _ = random_case_selective_accuracy(7, levels=10**6)
-    one = selective_gain(errors, uncertainty, coverage=0.63, sample_weight=weights)
-    copies = weights.astype(int)
-    groups = np.repeat(np.arange(60), copies)
-    e, s = np.repeat(errors, copies), np.repeat(uncertainty, copies)
-    other = selective_gain(e, s, coverage=0.63, groups=groups)
-    for name in ("accuracy_all", "accuracy_kept", "gain"):
-        a, b = getattr(one, name), getattr(other, name)
-        assert (a, a.low, a.high) == pytest.approx((b, b.low, b.high), abs=1e-10), name
-    order = np.random.default_rng(7).permutation(60)
-    third = selective_gain(errors[order], uncertainty[order], coverage=0.63, sample_weight=weights[order])
-    assert third.accuracy_kept == one.accuracy_kept
-    assert third.gain.low == pytest.approx(one.gain.low, abs=1e-12)
 
 
 def test_several_runs_are_averaged():
