@@ -340,20 +340,6 @@ def test_repair_makes_a_row_without_mass_vacuous():
     assert repaired.all()
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.sampled_from(["float32", "float64"]))
-def test_repair_of_a_row_ignores_the_other_rows(seed, n, k, dtype):
-    rng = np.random.default_rng(seed)
-    sets = all_focal_sets(k)[rng.permutation(2**k - 1)[: rng.integers(1, 2**k)]]
-    m = np.asfortranarray(rng.normal(0.3, 0.5, size=(n, len(sets))).astype(dtype))
-    m.flags.writeable = False
-    masses, _, repaired = paper_masses(m, sets)
-    for i in range(n):
-        one, _, changed = paper_masses(m[i : i + 1], sets)
-        np.testing.assert_array_equal(one[0], masses[i])
-        assert changed[0] == repaired[i]
-
-
 @pytest.mark.parametrize(
     ("masses", "refusal"),
     [

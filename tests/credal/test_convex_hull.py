@@ -196,32 +196,6 @@ def test_member_and_class_order_do_not_matter():
     np.testing.assert_allclose(found.point, expected.point[:, classes], atol=1e-12)
 
 
-def test_a_subset_of_rows_gives_the_same_bits():
-    rng, points = random_hulls(8, 900, 15, 10, 0.3)
-    start, corner = mixtures(rng, points), rng.integers(0, 10, 900)
-    target = rng.dirichlet(np.ones(10), 900)
-    boundary, projection = boundary_towards_corner(points, start, corner), l1_projection(points, target)
-    for rows in (np.arange(3, 4), rng.permutation(900)[:333], np.arange(0, 900, 7)):
-        part = boundary_towards_corner(points[rows], start[rows], corner[rows])
-        for name in ("t", "point", "weights"):
-            np.testing.assert_array_equal(getattr(part, name), getattr(boundary, name)[rows])
-        again = l1_projection(points[rows], target[rows])
-        for name in ("weights", "point", "dual"):
-            np.testing.assert_array_equal(getattr(again, name), getattr(projection, name)[rows])
-
-
-def test_read_only_and_strided_arrays_and_no_rows():
-    _, points = random_hulls(9, 12, 4, 3)
-    wide = np.repeat(points, 2, axis=1)
-    wide.flags.writeable = False
-    start = points.mean(axis=1)
-    start.flags.writeable = False
-    expected = boundary_towards_corner(points, start, np.ones(12, dtype=int)).t
-    np.testing.assert_array_equal(boundary_towards_corner(wide[:, ::2], start, np.ones(12, dtype=int)).t, expected)
-    assert in_hull(wide[:, ::2], start).all()
-    assert in_hull(np.zeros((0, 2, 3)), np.zeros((0, 3))).shape == (0,)
-
-
 GOOD = np.array([[[0.5, 0.5], [0.9, 0.1]]] * 3)
 MEAN = GOOD.mean(axis=1)
 
@@ -389,14 +363,6 @@ def test_optimum_against_highs(n_points, k):
 def test_equal_points_and_targets_at_a_corner():
     points = np.repeat([[[1.0, 0.0, 0.0]]], 4, axis=1)
     np.testing.assert_allclose(np.einsum("nm,nmk->nk", solved(points, points[:, 0]), points), points[:, 0], atol=1e-12)
-
-
-def test_an_instance_does_not_depend_on_the_others_bit_for_bit():
-    rng = np.random.default_rng(4)
-    points, target = rng.dirichlet(np.ones(4), (30, 6)), rng.dirichlet(np.ones(4), 30)
-    together = solved(points, target)
-    for i in (0, 7, 29):
-        np.testing.assert_array_equal(solved(points[i : i + 1], target[i : i + 1])[0], together[i])
 
 
 def test_no_instances_and_single_columns_are_returned_as_they_are():

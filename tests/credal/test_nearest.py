@@ -321,43 +321,6 @@ def test_class_and_member_order_do_not_matter(distance, n_points):
     np.testing.assert_allclose(other.distance, found.distance, atol=1e-12)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_a_subset_of_rows_gives_the_same_bits(distance):
-    n = 400
-    rng, points = random_points(18, n, 15, 10, 0.3)
-    target = rng.dirichlet(np.full(10, 0.3), n)
-    sets = np.unique(rng.random((20, 10)) < 0.3, axis=0)
-    sets = np.concatenate([np.eye(10, dtype=bool), sets[sets.sum(axis=1) > 1]])
-    masses = rng.dirichlet(np.full(len(sets), 0.2), n)
-    calls = {
-        "hull": lambda r: nearest_in_hull(target[r], points[r], distance),
-        "few": lambda r: nearest_in_hull(target[r], points[r, :4], distance),
-        "box": lambda r: nearest_in_box(target[r], points[r].min(axis=1), points[r].max(axis=1), distance),
-        "core": lambda r: nearest_in_core(target[r], masses[r], sets, distance),
-    }
-    for call in calls.values():
-        whole = call(np.arange(n))
-        for rows in (np.arange(5, 6), rng.permutation(n)[:123]):
-            part = call(rows)
-            for name in ("distance", "point", "gap"):
-                np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[rows])
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_read_only_strided_low_precision_and_empty_arrays(dtype):
-    rng, points = random_points(19, 5, 6, 3)
-    points = np.asfortranarray(points.astype(dtype))
-    target = rng.dirichlet(np.ones(3), 5).astype(dtype)
-    points.flags.writeable = target.flags.writeable = False
-    for distance in DISTANCES:
-        found = nearest_in_hull(target, points[:, ::2], distance)
-        exact = nearest_in_hull(target.astype(float), points[:, ::2].astype(float), distance)
-        np.testing.assert_array_equal(found.distance, exact.distance)
-        assert found.distance.dtype == np.float64
-        assert nearest_in_hull(target[:0], points[:0], distance).distance.shape == (0,)
-        assert nearest_in_box(target[:0], target[:0], target[:0], distance).point.shape == (0, 3)
-
-
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 Y, P, L, U = [[0.5, 0.5]] * 3, np.full((3, 2, 2), 0.5), [[0.1, 0.2]] * 3, [[0.8, 0.9]] * 3
