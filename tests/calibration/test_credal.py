@@ -254,7 +254,7 @@ def test_data_are_checked(random_generator):
 
 # Nulls of the credal test: the weights and p-values they lead to.
 
-NULLS_CREDAL_NULLS = ("minimised", "random", "berger-boos")
+ALL_NULLS = ("minimised", "random", "berger-boos")
 
 
 def test_two_members_against_a_grid(random_generator):
@@ -275,7 +275,7 @@ def test_one_member_is_the_single_test(random_generator, measure, smallest):
     labels, members = random_ensemble(random_generator, m=1)
     single = calibration_test(labels, members[:, 0], measure=measure, n_draws=99, rng=4)
     for given in (members, uq.Members(members), uq.Point(members[:, 0])):
-        for null in NULLS_CREDAL_NULLS:
+        for null in ALL_NULLS:
             test = credal_calibration_test(labels, given, measure=measure, null=null, rng=4)
             assert (test.statistic, test.pvalue) == (single.statistic, single.pvalue)
             assert (test.null == single.null).all()
@@ -353,7 +353,7 @@ def test_minimised_null_is_the_worse_of_two_mixtures():
 
 # The sequential null against that of all draws.
 
-MEASURES_NULL_AT_MIXTURE = (
+SEQUENTIAL_MEASURES = (
     "ece-confidence",
     "kuiper-confidence",
     "ece-classwise",
@@ -377,7 +377,7 @@ def both(name, seed, n_draws=99, after=None):
         return null_at(*given), null_at(*given, sequential=True, after=after)
 
 
-@pytest.mark.parametrize("name", MEASURES_NULL_AT_MIXTURE)
+@pytest.mark.parametrize("name", SEQUENTIAL_MEASURES)
 def test_the_sequential_test_counts_what_all_draws_would_show(name):
     small, stopped = 0, 0
     for seed in range(6):

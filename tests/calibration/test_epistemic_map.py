@@ -277,7 +277,7 @@ def test_ties_and_two_instances(estimates):
     assert cross_fitted_map([0, 1], [0.1, 0.2]).n_folds == 2
 
 
-def test_bad_input_epistemic_cross_fit():
+def test_bad_input_of_cross_fits():
     with refuses("n_folds", "range", got="1"):
         cross_fitted_map([0, 1, 0], [0.1, 0.2, 0.3], n_folds=1)
     with refuses("epistemic", "empty", got="1 instance"):

@@ -235,7 +235,7 @@ def test_errors_of_formulas_against_the_measure(name):
 # Errors of every class of mixtures: which probabilities are computed, and errors against the measures.
 
 HOSMER_LEMESHOW = calibration_measure("hosmer-lemeshow").prepare
-ERRORS_MIXTURE_CLASSES = {
+CLASS_ERRORS = {
     "ece-classwise": lambda members: ClassesOfEqualWidth(members, 10),
     "ece-classwise-mass": lambda members: ClassesOfEqualMass(members, 10),
     "hosmer-lemeshow": lambda members: ClassesOfEqualMass(
@@ -252,12 +252,12 @@ def test_probabilities_that_stay_in_their_bin_are_left_out():
     assert ClassesOfEqualMass(members, 10).n_columns == 4  # all of them
 
 
-@pytest.mark.parametrize("name", ERRORS_MIXTURE_CLASSES)
-def test_errors_of_formulas_against_the_measure_mixture_classes(name):
+@pytest.mark.parametrize("name", CLASS_ERRORS)
+def test_errors_of_all_classes_against_the_measure(name):
     rng = np.random.default_rng(0)
     members, weights = rng.dirichlet(np.ones(4), (80, 3)), rng.dirichlet(np.ones(3), 6)
     labels = rng.integers(0, 4, (2, 80))
-    errors, targets = ERRORS_MIXTURE_CLASSES[name](members), np.array([0, 1, 1, 0, 1, 0])
+    errors, targets = CLASS_ERRORS[name](members), np.array([0, 1, 1, 0, 1, 0])
     measure = calibration_measure(name)
     exact = measure.prepare(np.einsum("lm,nmk->lnk", weights, members)).values(labels[targets])
     np.testing.assert_allclose(errors.values(weights, errors.arranged(labels), targets), exact, rtol=1e-11)
@@ -314,7 +314,7 @@ QUICK_ONES = (
 KINDS = ("spread", "agreeing", "votes", "one-hot", "equal", "tied classes", "float32")
 
 
-def members_of_mixture_errors(kind: str, n: int, m: int, k: int) -> np.ndarray:
+def sharp_members(kind: str, n: int, m: int, k: int) -> np.ndarray:
     rng = np.random.default_rng([n, m, k])
     if kind == "agreeing":
         return rng.dirichlet(np.ones(k), (n, 1)) * 0.98 + 0.02 * rng.dirichlet(np.ones(k), (n, m))
@@ -338,7 +338,7 @@ def members_of_mixture_errors(kind: str, n: int, m: int, k: int) -> np.ndarray:
 )
 def test_values_against_the_measure(name, kind, n, m, k, n_bins):
     measure = calibration_measure(name, n_bins=None if name in WITHOUT_BINS else n_bins)
-    members = members_of_mixture_errors(kind, n, m, k)
+    members = sharp_members(kind, n, m, k)
     rng = np.random.default_rng(1)
     plain = np.concatenate([np.eye(m), np.full((1, m), 1 / m)])
     for n_targets in (1, 4):
@@ -358,7 +358,7 @@ def test_values_against_the_measure(name, kind, n, m, k, n_bins):
 
 @pytest.mark.parametrize("name", QUICK_ONES)
 def test_mixtures_of_equal_members_are_exact(name):
-    members = members_of_mixture_errors("equal", 40, 5, 3)
+    members = sharp_members("equal", 40, 5, 3)
     labels = np.random.default_rng(0).integers(0, 3, (1, 40))
     objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES[name])
     weights = np.random.default_rng(1).dirichlet(np.ones(5), (1, 200))
@@ -368,11 +368,9 @@ def test_mixtures_of_equal_members_are_exact(name):
 
 @pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
 def test_few_columns_remain_if_members_agree(name):
-    members = members_of_mixture_errors("agreeing", 300, 6, 10)
+    members = sharp_members("agreeing", 300, 6, 10)
     prepare = CALIBRATION_MEASURES[name].prepare
-    agreeing, spread = (
-        errors_of_mixtures(members_of_mixture_errors(kind, 300, 6, 10), prepare) for kind in ("agreeing", "spread")
-    )
+    agreeing, spread = (errors_of_mixtures(sharp_members(kind, 300, 6, 10), prepare) for kind in ("agreeing", "spread"))
     assert agreeing is not None
     assert spread is not None
     assert agreeing.n_columns < 0.2 * members[:, 0].size
@@ -381,7 +379,7 @@ def test_few_columns_remain_if_members_agree(name):
 
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if name not in QUICK_ONES])
 def test_other_measures_use_all_probabilities(name):
-    members = members_of_mixture_errors("spread", 12, 3, 4)
+    members = sharp_members("spread", 12, 3, 4)
     measure = CALIBRATION_MEASURES[name]
     assert errors_of_mixtures(members, measure.prepare) is None or (
         name == "skce-ul" and "pair_errors" in kernels().names
@@ -395,7 +393,7 @@ def test_other_measures_use_all_probabilities(name):
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if not name.startswith("hosmer-lemeshow")])
 def test_subnormal_probabilities_do_not_change_results(name):
     """Hosmer-Lemeshow aside, for which something impossible is worse than something nearly impossible."""
-    members = members_of_mixture_errors("spread", 24, 3, 4)
+    members = sharp_members("spread", 24, 3, 4)
     members[:12, :, 3] = 1e-320
     members[:12] /= members[:12].sum(axis=-1, keepdims=True)
     labels = np.tile(np.arange(3), (1, 8))

@@ -395,7 +395,7 @@ MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "sk
 
 
 @pytest.fixture
-def data_single_hypothesis(random_generator):
+def sample(random_generator):
     probs = random_generator.dirichlet(np.full(4, 0.7), 60)
     return labels_from(probs, 1, random_generator)[0], probs
 
@@ -414,8 +414,8 @@ def test_pvalue_against_enumeration_of_all_labels(measure):
     assert abs(test.pvalue - exact) <= 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
 
 
-def test_result_is_plain(data_single_hypothesis):
-    test = calibration_test(*data_single_hypothesis, n_draws=19)
+def test_result_is_plain(sample):
+    test = calibration_test(*sample, n_draws=19)
     again = json.loads(json.dumps(test.to_dict(), allow_nan=False))
     assert again["pvalue"] == test.pvalue
     assert again["null"] == test.null.tolist()
@@ -424,36 +424,34 @@ def test_result_is_plain(data_single_hypothesis):
     assert test.reject(0.05) == (test.statistic > test.threshold(0.05))
 
 
-def test_point_array_list_and_dtype_agree(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_point_array_list_and_dtype_agree(sample):
+    labels, probs = sample
     expected = calibration_test(labels, probs).to_dict()
     assert calibration_test(labels.tolist(), uq.Point(probs)).to_dict() == expected
     for dtype, tolerance in ((np.float32, 1e-5), (np.float16, 5e-3)):
         assert abs(calibration_test(labels, probs.astype(dtype)).statistic - expected["statistic"]) < tolerance
 
 
-def test_chunks_change_nothing(data_single_hypothesis, monkeypatch):
+def test_chunks_change_nothing(sample, monkeypatch):
     measure = calibration_measure("ece-classwise")
-    whole = known_mixture_null(data_single_hypothesis[1], measure, 50, np.random.default_rng(1))
+    whole = known_mixture_null(sample[1], measure, 50, np.random.default_rng(1))
     monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 5000)
-    assert (known_mixture_null(data_single_hypothesis[1], measure, 50, np.random.default_rng(1)) == whole).all()
-    small = calibration_test(*data_single_hypothesis, resample=True, n_draws=30).null
+    assert (known_mixture_null(sample[1], measure, 50, np.random.default_rng(1)) == whole).all()
+    small = calibration_test(*sample, resample=True, n_draws=30).null
     monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 10**9)
-    assert np.allclose(
-        calibration_test(*data_single_hypothesis, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0
-    )
+    assert np.allclose(calibration_test(*sample, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0)
 
 
-def test_resampled_instances_leave_bins_empty(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_resampled_instances_leave_bins_empty(sample):
+    labels, probs = sample
     kept = calibration_test(labels, probs, measure="ece-classwise", n_draws=400)
     resampled = calibration_test(labels, probs, measure="ece-classwise", n_draws=400, resample=True)
     assert kept.statistic == resampled.statistic
     assert resampled.null.mean() < kept.null.mean() - 2 * kept.null.std() / 20
 
 
-def test_asymptotic_tests_are_those_of_the_measures(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_asymptotic_tests_are_those_of_the_measures(sample):
+    labels, probs = sample
     linear = calibration_test(labels, probs, measure="skce-ul", method="asymptotic")
     assert (linear.pvalue, linear.n_draws) == (skce_pvalue(labels, probs, estimator="linear").pvalue, 0)
     quadratic = calibration_test(labels, probs, measure="skce-uq", method="asymptotic", n_draws=200)
@@ -468,8 +466,8 @@ def test_asymptotic_tests_are_those_of_the_measures(data_single_hypothesis):
     )
 
 
-def test_asymptotic_tests_ignore_the_name_of_the_measure(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_asymptotic_tests_ignore_the_name_of_the_measure(sample):
+    labels, probs = sample
     narrow = replace(calibration_measure("skce-uq"), prepare=PrepareKernel(kernel="rbf", bandwidth=0.2))
     found = calibration_test(labels, probs, measure=narrow, method="asymptotic", n_draws=99)
     expected = skce_pvalue(labels, probs, kernel="rbf", bandwidth=0.2, n_draws=99)
@@ -483,14 +481,14 @@ def test_asymptotic_tests_ignore_the_name_of_the_measure(data_single_hypothesis)
         calibration_test(labels, probs, measure="hosmer-lemeshow-width", method="asymptotic")
 
 
-def test_draws_of_signs_limit_the_level(data_single_hypothesis):
-    test = calibration_test(*data_single_hypothesis, measure="skce-uq", method="asymptotic", n_draws=9)
+def test_draws_of_signs_limit_the_level(sample):
+    test = calibration_test(*sample, measure="skce-uq", method="asymptotic", n_draws=9)
     assert (test.n_draws, test.smallest_pvalue, test.to_dict()["n_draws"]) == (9, 0.1, 9)
     with refuses("alpha", "needs-draws", got="got 0.05"):
         test.reject(0.05)
     assert test.sentence(0.05).startswith("9 draws are too few")
     assert test.reject(0.5) == (test.pvalue <= 0.5)
-    linear = calibration_test(*data_single_hypothesis, measure="skce-ul", method="asymptotic", n_draws=9)
+    linear = calibration_test(*sample, measure="skce-ul", method="asymptotic", n_draws=9)
     assert (linear.n_draws, linear.smallest_pvalue) == (0, 0.0)
 
 
@@ -504,8 +502,8 @@ def test_half_precision_in_asymptotic_tests():
         )
 
 
-def test_masked_arrays_are_refused(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_masked_arrays_are_refused(sample):
+    labels, probs = sample
     with refuses("y_true", "masked", got=r"shape \(60,\)"):
         calibration_test(np.ma.masked_array(labels, np.arange(60) == 7), probs)
     masked = np.ma.masked_array(probs, probs < 0.1)
@@ -551,13 +549,13 @@ def test_ordinary_edge_cases():
         ),
     ],
 )
-def test_options_are_checked(data_single_hypothesis, change, refusal):
+def test_options_are_checked(sample, change, refusal):
     with refuses(*refusal):
-        calibration_test(*data_single_hypothesis, **change)
+        calibration_test(*sample, **change)
 
 
-def test_data_are_checked(data_single_hypothesis):
-    labels, probs = data_single_hypothesis
+def test_data_are_checked(sample):
+    labels, probs = sample
     with refuses("y_true", "range", got="row 0 holds 4"):
         calibration_test(np.full(60, 4), probs)
     with refuses("y_true", "shape"):
@@ -566,8 +564,8 @@ def test_data_are_checked(data_single_hypothesis):
         calibration_test(labels, probs / 2)
 
 
-def test_levels_out_of_reach_are_refused_with_the_smallest_pvalue(data_single_hypothesis):
-    test = calibration_test(*data_single_hypothesis, n_draws=9)
+def test_levels_out_of_reach_are_refused_with_the_smallest_pvalue(sample):
+    test = calibration_test(*sample, n_draws=9)
     with refuses("alpha", "needs-draws", got="got 0.05"):
         test.reject(0.05)
     with refuses("alpha", "needs-draws", got="pass n_draws=19 or more"):
@@ -592,7 +590,7 @@ def test_pvalues_in_words():
 
 
 @pytest.fixture
-def data_classifier_verdict():
+def judged():
     probs = random_predictions(1, 120, 3)
     return draw_labels(np.random.default_rng(2), probs), probs
 
@@ -604,8 +602,8 @@ def flattened(probs):
 
 @pytest.mark.parametrize("measure", ["brier", "log-loss"])
 @pytest.mark.parametrize("method", ["resampled", "asymptotic"])
-def test_scores_are_tested_on_both_sides(data_classifier_verdict, measure, method):
-    labels, probs = data_classifier_verdict
+def test_scores_are_tested_on_both_sides(judged, measure, method):
+    labels, probs = judged
     found = calibration_test(labels, flattened(probs), measure=measure, method=method, n_draws=199)
     assert found.sides == "both"
     assert found.pvalue < 0.03
@@ -614,17 +612,17 @@ def test_scores_are_tested_on_both_sides(data_classifier_verdict, measure, metho
     assert not calibration_test(labels, probs, measure=measure, method=method, n_draws=199).reject()
 
 
-def test_both_sides_need_twice_the_draws(data_classifier_verdict):
-    found = calibration_test(*data_classifier_verdict, measure="brier", n_draws=19)
+def test_both_sides_need_twice_the_draws(judged):
+    found = calibration_test(*judged, measure="brier", n_draws=19)
     assert found.smallest_pvalue == pytest.approx(0.1)
     with refuses("alpha", "needs-draws", got="n_draws=39"):
         found.reject(0.05)
-    low, high = calibration_test(*data_classifier_verdict, measure="brier", n_draws=39).thresholds(0.05)
+    low, high = calibration_test(*judged, measure="brier", n_draws=39).thresholds(0.05)
     assert low < found.statistic < high
 
 
-def test_few_groups_are_told(data_classifier_verdict):
-    labels, probs = data_classifier_verdict
+def test_few_groups_are_told(judged):
+    labels, probs = judged
     found = calibration_test(labels, flattened(probs), groups=np.arange(120) % 5)
     assert (found.method, found.n_groups, found.n_draws, found.smallest_pvalue) == ("signs", 5, 15, 1 / 16)
     assert found.sentence().startswith("5 groups are too few to tell at this level")
@@ -635,14 +633,14 @@ def test_few_groups_are_told(data_classifier_verdict):
     assert six.reject(0.05) == (six.pvalue <= 0.05)
 
 
-def test_one_group_has_no_test(data_classifier_verdict):
-    found = calibration_test(*data_classifier_verdict, groups=np.zeros(120))
+def test_one_group_has_no_test(judged):
+    found = calibration_test(*judged, groups=np.zeros(120))
     assert np.isnan(found.pvalue)
     assert texts(found) == ["1 group: no p-value"]
 
 
-def test_groups_of_the_prediction_are_taken(data_classifier_verdict):
-    labels, probs = data_classifier_verdict
+def test_groups_of_the_prediction_are_taken(judged):
+    labels, probs = judged
     groups = np.arange(120) // 4
     own = calibration_test(labels, uq.Point(probs, groups=groups))
     assert own.pvalue == calibration_test(labels, probs, groups=groups).pvalue
@@ -657,23 +655,20 @@ def test_a_label_of_probability_0_with_groups():
 
 
 @pytest.mark.parametrize("other", [{"resample": True}, {"method": "asymptotic"}])
-def test_groups_go_with_no_other_null(data_classifier_verdict, other):
+def test_groups_go_with_no_other_null(judged, other):
     with refuses("groups", "conflict", got="120 groups"):
-        calibration_test(*data_classifier_verdict, measure="skce-ul", groups=np.arange(120), **other)
+        calibration_test(*judged, measure="skce-ul", groups=np.arange(120), **other)
 
 
-def test_pairs_inside_groups_tell_nothing(data_classifier_verdict):
-    found = calibration_test(*data_classifier_verdict, measure="skce-ul", groups=np.arange(120) // 10, n_draws=99)
+def test_pairs_inside_groups_tell_nothing(judged):
+    found = calibration_test(*judged, measure="skce-ul", groups=np.arange(120) // 10, n_draws=99)
     assert found.pvalue == 1.0
     assert "it cannot reject here" in texts(found)[1]
-    assert (
-        calibration_test(*data_classifier_verdict, measure="skce-uq", groups=np.arange(120) // 10, n_draws=99).pvalue
-        < 1.0
-    )
+    assert calibration_test(*judged, measure="skce-uq", groups=np.arange(120) // 10, n_draws=99).pvalue < 1.0
 
 
-def test_a_printed_result_leaves_out_the_draws(data_classifier_verdict):
-    found = calibration_test(*data_classifier_verdict, n_draws=99)
+def test_a_printed_result_leaves_out_the_draws(judged):
+    found = calibration_test(*judged, n_draws=99)
     assert len(found.null) == 99
     assert "null" not in repr(found)
     assert pvalue_text(found.pvalue) in " ".join(repr(found).split())
@@ -683,7 +678,7 @@ def test_a_printed_result_leaves_out_the_draws(data_classifier_verdict):
 
 
 @pytest.fixture(scope="module")
-def data_shown_verdict():
+def sample_shown():
     probs = random_predictions(1, 120, 3)
     return draw_labels(np.random.default_rng(2), probs), probs
 
@@ -699,15 +694,15 @@ def results(labels, probs):
     yield uq.calibration.second_order_test(votes, uq.Members(members))
 
 
-def test_every_test_is_shown_by_its_sentence(data_shown_verdict):
-    for found in results(*data_shown_verdict):
+def test_every_test_is_shown_by_its_sentence(sample_shown):
+    for found in results(*sample_shown):
         shown = " ".join(check_shown(found).split())
         assert found.sentence() in shown
         assert ("caution" in shown) == bool(found.notes)
 
 
-def test_numbers_are_those_of_the_result(data_shown_verdict):
-    found = uq.calibration.calibration_test(*data_shown_verdict, n_draws=99)
+def test_numbers_are_those_of_the_result(sample_shown):
+    found = uq.calibration.calibration_test(*sample_shown, n_draws=99)
     (row,) = found._shown_table().rows
     assert float(row.cells[0].text) == pytest.approx(found.statistic, rel=0.01)
     assert row.cells[2].text == "99"

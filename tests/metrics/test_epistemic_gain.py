@@ -267,7 +267,7 @@ def test_outside_values_are_in_the_outer_intervals():
     assert outside.tolist() == [True, False, False, False, True]
 
 
-def test_bad_input_estimate_intervals():
+def test_bad_edges():
     for bins in (0, 2.5, True, None, 10**6):
         with refuses("bins", "range" if bins in (0, 10**6) else "type"):
             gain_bins([0.1, 0.2], bins)
@@ -488,7 +488,7 @@ def test_constant_input_is_nan_with_a_reason():
 # EECE (gain), its debiased forms and its test, against brute force and closed-form worlds.
 
 
-def by_hand_epistemic_calibration(gains, estimates, edges):
+def calibration_by_hand(gains, estimates, edges):
     """Σ n_m |mean gain − mean estimate| with a loop over bins and instances."""
     last, total = len(edges) - 2, 0.0
     for m in range(last + 1):
@@ -508,9 +508,7 @@ def test_error_with_ties_against_brute_force(seed, n, levels, bins):
     for binning in ("equal-mass", "equal-width"):
         found = epistemic_calibration_error(gains, estimates, bins=bins, binning=binning)
         np.testing.assert_array_equal(found.edges, gain_bins(estimates, bins, binning))
-        assert float(found.error) == pytest.approx(
-            by_hand_epistemic_calibration(gains, estimates, found.edges) / n, abs=1e-12
-        )
+        assert float(found.error) == pytest.approx(calibration_by_hand(gains, estimates, found.edges) / n, abs=1e-12)
         assert found.count.sum() == n
         assert found.n_empty == (found.count == 0).sum()
         order = rng.permutation(n)
@@ -530,9 +528,7 @@ def test_printed_normalisation_differs_by_points_over_bins(bins):
         assert float(getattr(printed, name)) == pytest.approx(factor * float(getattr(points, name)), rel=1e-12)
     assert printed.null_band == pytest.approx([factor * end for end in points.null_band])
     assert printed.pvalue == points.pvalue
-    assert float(printed.error) == pytest.approx(
-        by_hand_epistemic_calibration(drawn.gain, drawn.epistemic, printed.edges) / bins
-    )
+    assert float(printed.error) == pytest.approx(calibration_by_hand(drawn.gain, drawn.epistemic, printed.edges) / bins)
     assert (printed.error.low, printed.error.high) == pytest.approx(
         (factor * points.error.low, factor * points.error.high)
     )
@@ -676,7 +672,7 @@ def test_same_seed_same_numbers_and_levels():
     assert narrow.null_band[1] < a.null_band[1]
 
 
-def test_bad_input_epistemic_calibration():
+def test_bad_input_of_the_calibration_error():
     with refuses("gain", "finite"):
         epistemic_calibration_error([0, np.inf], [0.1, 0.2])
     with refuses("epistemic", "range", got="row 1 is 1.2"):
@@ -802,7 +798,7 @@ def test_accuracy_is_nan_where_predictions_are_unknown():
     assert np.isnan(delay_curve_of_gains([0, 1], [0.1, 0.2]).accuracy).all()
 
 
-def test_bad_input_delay():
+def test_bad_input_of_the_delay_curve():
     for share in (-0.1, 1.1, np.nan):
         with refuses("share", "range"):
             delay_curve_of_gains([0, 1], [0.1, 0.2]).at(share)

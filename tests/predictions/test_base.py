@@ -717,17 +717,17 @@ def test_an_assay_of_one_class(random_generator):
 
 # Conversion of arguments: predictions, arrays and objects of other libraries.
 
-PROBS_COERCION = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]])
+COERCED = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]])
 
 
 def test_predictions_pass_and_arrays_become_points_and_members():
-    point = uq.Point(PROBS_COERCION, ids=["a", "b"])
+    point = uq.Point(COERCED, ids=["a", "b"])
     assert as_prediction(point) is point
-    assert isinstance(as_prediction(PROBS_COERCION), uq.Point)
-    assert isinstance(as_prediction(PROBS_COERCION.tolist()), uq.Point)
-    assert as_prediction(np.stack([PROBS_COERCION] * 4, axis=1)).n_members == 4
-    assert isinstance(as_prediction({"alpha": PROBS_COERCION}), uq.Dirichlet)
-    table = as_prediction(pd.DataFrame(PROBS_COERCION, columns=["x", "y", "z"]))
+    assert isinstance(as_prediction(COERCED), uq.Point)
+    assert isinstance(as_prediction(COERCED.tolist()), uq.Point)
+    assert as_prediction(np.stack([COERCED] * 4, axis=1)).n_members == 4
+    assert isinstance(as_prediction({"alpha": COERCED}), uq.Dirichlet)
+    table = as_prediction(pd.DataFrame(COERCED, columns=["x", "y", "z"]))
     assert table.class_names == ("x", "y", "z")
 
 
@@ -743,25 +743,25 @@ def test_refusals_name_the_parameter_of_the_caller():
 
 def test_a_list_of_models_is_not_three_instances(needs):
     with refuses("prediction", "member-axis", got=r"got 3 arrays, the first of shape \(2, 3\)"):
-        as_prediction([PROBS_COERCION, PROBS_COERCION, PROBS_COERCION])
+        as_prediction([COERCED, COERCED, COERCED])
     with refuses("obj", "member-axis", got="member_axis=0"):
-        uq.from_object([PROBS_COERCION, PROBS_COERCION, PROBS_COERCION])
+        uq.from_object([COERCED, COERCED, COERCED])
     with refuses("probs", "member-axis"):
-        uq.Members([PROBS_COERCION, PROBS_COERCION, PROBS_COERCION])
+        uq.Members([COERCED, COERCED, COERCED])
     for members in (
-        uq.from_object([PROBS_COERCION] * 3, member_axis=0),
-        uq.Members([PROBS_COERCION] * 3, member_axis=0),
+        uq.from_object([COERCED] * 3, member_axis=0),
+        uq.Members([COERCED] * 3, member_axis=0),
     ):
         assert (members.n_instances, members.n_members) == (2, 3)
-    assert uq.Members([PROBS_COERCION] * 3, member_axis=1).n_instances == 3
+    assert uq.Members([COERCED] * 3, member_axis=1).n_instances == 3
     needs("torch")
     import torch
 
-    tensors = [torch.tensor(PROBS_COERCION, requires_grad=True) for _ in range(3)]
+    tensors = [torch.tensor(COERCED, requires_grad=True) for _ in range(3)]
     with refuses("prediction", "member-axis"):
         as_prediction(tensors)
     assert uq.from_object(tensors, member_axis=0).n_members == 3
-    assert as_prediction(list(torch.tensor(PROBS_COERCION))).n_instances == 2  # a list of rows
+    assert as_prediction(list(torch.tensor(COERCED))).n_instances == 2  # a list of rows
 
 
 @pytest.mark.parametrize(
@@ -790,7 +790,7 @@ def test_functions_of_predictions_accept_arrays(function):
 
 
 def test_gaussian_logits_need_a_meaning_of_their_variance_and_the_remedy_gives_one(needs):
-    mapping = {"mean": PROBS_COERCION, "variance": PROBS_COERCION}
+    mapping = {"mean": COERCED, "variance": COERCED}
     with refuses("models['DE'].variance_is", "missing") as refusal:
         as_prediction(mapping, "models['DE']")
     assert "uq.from_object" in refusal.value.remedy
@@ -811,12 +811,12 @@ def test_a_meaning_may_be_repeated_but_not_changed():
     with refuses("variance_is", "conflict", got="'epistemic', and the key states 'aleatoric'"):
         uq.from_object(stated, variance_is="epistemic")
     with refuses("variance_is", "conflict", got="found probs"):
-        uq.from_object(PROBS_COERCION, variance_is="aleatoric")
+        uq.from_object(COERCED, variance_is="aleatoric")
 
 
 # Every constructor with odd values in every place: it makes a prediction with finite numbers, or refuses in one sentence.
 
-HALF_ODD_VALUES = np.full((2, 2), 0.5)
+HALVES = np.full((2, 2), 0.5)
 PASSES = np.full((2, 3, 2), 0.5)
 MAPPED = {"probs": [[0.5, 0.5]]}
 ODD = {
@@ -843,7 +843,7 @@ ODD = {
     "nested lists": [[[[0.5, 0.5]]]],
     "huge whole numbers": [[10**400, 1], [1, 1]],
     "row": np.array([0.5, 0.5]),
-    "rows": HALF_ODD_VALUES,
+    "rows": HALVES,
     "three axes": PASSES,
     "four axes": np.full((2, 2, 2, 2), 0.5),
     "no axes": np.array(0.5),
@@ -863,66 +863,66 @@ ODD = {
     "whole numbers": np.array([[3, 4], [1, 0]]),
     "unsigned": np.array([[3, 4], [1, 0]], np.uint8),
     "truth values": np.array([[True, True], [False, True]]),
-    "complex numbers": HALF_ODD_VALUES.astype(complex),
-    "long doubles": HALF_ODD_VALUES.astype(np.longdouble),
-    "half precision": HALF_ODD_VALUES.astype(np.float16),
-    "other byte order": HALF_ODD_VALUES.astype(">f8"),
+    "complex numbers": HALVES.astype(complex),
+    "long doubles": HALVES.astype(np.longdouble),
+    "half precision": HALVES.astype(np.float16),
+    "other byte order": HALVES.astype(">f8"),
     "dates": np.array([["2020-01-01", "2020-01-02"]] * 2, dtype="datetime64[D]"),
     "spans": np.array([[1, 2], [3, 4]], dtype="timedelta64[s]"),
     "date objects": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)],
-    "objects": HALF_ODD_VALUES.astype(object),
+    "objects": HALVES.astype(object),
     "text array": np.array([["a", "b"], ["c", "d"]]),
     "records": np.zeros(2, dtype=[("a", float), ("b", int)]),
-    "masked": np.ma.masked_array(HALF_ODD_VALUES, [[True, False], [False, False]]),
-    "masked, none hidden": np.ma.masked_array(HALF_ODD_VALUES),
+    "masked": np.ma.masked_array(HALVES, [[True, False], [False, False]]),
+    "masked, none hidden": np.ma.masked_array(HALVES),
     "list of masked": [np.ma.masked_array([0.5, 0.5], [True, False]), np.array([0.5, 0.5])],
-    "matrix": np.matrix(HALF_ODD_VALUES),
-    "sparse": scipy.sparse.csr_array(HALF_ODD_VALUES),
-    "sparse matrix": scipy.sparse.coo_matrix(HALF_ODD_VALUES),
-    "table": pd.DataFrame(HALF_ODD_VALUES),
-    "table of nullable numbers": pd.DataFrame(HALF_ODD_VALUES).astype("Float64"),
+    "matrix": np.matrix(HALVES),
+    "sparse": scipy.sparse.csr_array(HALVES),
+    "sparse matrix": scipy.sparse.coo_matrix(HALVES),
+    "table": pd.DataFrame(HALVES),
+    "table of nullable numbers": pd.DataFrame(HALVES).astype("Float64"),
     "table with NA": pd.DataFrame({"a": pd.array([0.5, None], dtype="Float64"), "b": [0.5, 0.5]}),
     "table with NaN": pd.DataFrame({"a": [0.5, None], "b": [0.5, 0.5]}),
     "table of text": pd.DataFrame({"a": ["x", "y"], "b": [0.5, 0.5]}),
-    "table with two columns of a name": pd.DataFrame(HALF_ODD_VALUES, columns=["a", "a"]),
+    "table with two columns of a name": pd.DataFrame(HALVES, columns=["a", "a"]),
     "series": pd.Series([0.5, 0.5]),
     "nullable series": pd.Series([1, None], dtype="Int64"),
     "nullable truth values": pd.Series([True, None], dtype="boolean"),
     "categories": pd.Series(["a", "b"], dtype="category"),
-    "prediction": uq.Point(HALF_ODD_VALUES),
-    "list of predictions": [uq.Point(HALF_ODD_VALUES), uq.Point(HALF_ODD_VALUES)],
+    "prediction": uq.Point(HALVES),
+    "list of predictions": [uq.Point(HALVES), uq.Point(HALVES)],
 }
 MAKERS = {
     "Point": uq.Point,
     "Point normalise": lambda v: uq.Point(v, normalise=True),
-    "Point class_names": lambda v: uq.Point(HALF_ODD_VALUES, class_names=v),
-    "Point ids": lambda v: uq.Point(HALF_ODD_VALUES, ids=v),
-    "Point groups": lambda v: uq.Point(HALF_ODD_VALUES, groups=v),
-    "Point notes": lambda v: uq.Point(HALF_ODD_VALUES, notes=v),
-    "Point log_partition": lambda v: uq.Point(HALF_ODD_VALUES, log_partition=v),
+    "Point class_names": lambda v: uq.Point(HALVES, class_names=v),
+    "Point ids": lambda v: uq.Point(HALVES, ids=v),
+    "Point groups": lambda v: uq.Point(HALVES, groups=v),
+    "Point notes": lambda v: uq.Point(HALVES, notes=v),
+    "Point log_partition": lambda v: uq.Point(HALVES, log_partition=v),
     "Point.from_logits": uq.Point.from_logits,
     "Point.from_binary": uq.Point.from_binary,
     "Members": uq.Members,
     "Members member_axis=0": lambda v: uq.Members(v, member_axis=0),
     "Members normalise": lambda v: uq.Members(v, normalise=True),
     "Members weights": lambda v: uq.Members(PASSES, v),
-    "Members weights of two": lambda v: uq.Members(HALF_ODD_VALUES[:, None].repeat(2, axis=1), v),
+    "Members weights of two": lambda v: uq.Members(HALVES[:, None].repeat(2, axis=1), v),
     "Members member_axis": lambda v: uq.Members(PASSES, member_axis=v),
     "Members.from_logits": uq.Members.from_logits,
     "Members.from_binary": lambda v: uq.Members.from_binary(v, member_axis=1),
-    "Members.from_binary member_axis": lambda v: uq.Members.from_binary(HALF_ODD_VALUES, member_axis=v),
+    "Members.from_binary member_axis": lambda v: uq.Members.from_binary(HALVES, member_axis=v),
     "Members.subset": lambda v: uq.Members(PASSES).subset(v),
-    "Members.sample": lambda v: uq.Members(PASSES).sample(v) is not None and uq.Point(HALF_ODD_VALUES),
+    "Members.sample": lambda v: uq.Members(PASSES).sample(v) is not None and uq.Point(HALVES),
     "Dirichlet": uq.Dirichlet,
-    "Dirichlet n_draws": lambda v: uq.Dirichlet(HALF_ODD_VALUES, n_draws=v),
-    "Dirichlet seed": lambda v: uq.Dirichlet(HALF_ODD_VALUES, seed=v),
-    "Dirichlet drawn": lambda v: uq.Dirichlet(HALF_ODD_VALUES, drawn=v),
+    "Dirichlet n_draws": lambda v: uq.Dirichlet(HALVES, n_draws=v),
+    "Dirichlet seed": lambda v: uq.Dirichlet(HALVES, seed=v),
+    "Dirichlet drawn": lambda v: uq.Dirichlet(HALVES, drawn=v),
     "Intervals lower": lambda v: uq.Intervals(v, np.ones((2, 2))),
     "Intervals upper": lambda v: uq.Intervals(0, v),
     "Intervals both": lambda v: uq.Intervals(v, v),
     "Masses": lambda v: uq.Masses(v, [[0], [1]], n_classes=2),
-    "Masses focal_sets": lambda v: uq.Masses(HALF_ODD_VALUES, v, n_classes=2),
-    "Masses n_classes": lambda v: uq.Masses(HALF_ODD_VALUES, [[0], [1]], n_classes=v),
+    "Masses focal_sets": lambda v: uq.Masses(HALVES, v, n_classes=2),
+    "Masses n_classes": lambda v: uq.Masses(HALVES, [[0], [1]], n_classes=v),
     "Masses signed": lambda v: uq.Masses(v, [[0], [1]], n_classes=2, signed=True).repaired(),
     "Masses.from_beliefs": lambda v: uq.Masses.from_beliefs(v, [[0], [0, 1]], n_classes=2).repaired(),
     "Vertices": uq.Vertices,
@@ -933,8 +933,8 @@ MAKERS = {
     "from_object": uq.from_object,
     "from_object logits": lambda v: uq.from_object(v, kind="logits"),
     "as_prediction": as_prediction,
-    "rows": lambda v: uq.Point(HALF_ODD_VALUES)[v],
-    "one_versus_rest": lambda v: uq.Point(HALF_ODD_VALUES).one_versus_rest(v),
+    "rows": lambda v: uq.Point(HALVES)[v],
+    "one_versus_rest": lambda v: uq.Point(HALVES).one_versus_rest(v),
 }
 
 

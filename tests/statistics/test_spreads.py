@@ -63,10 +63,10 @@ def test_equal_differences_are_found_among_the_instances(random_generator):
 
 # Moments of differences of pairs: against sums in extended precision, and where they must not be relied on.
 
-N_PAIR_MOMENTS = 5000
+N_MOMENTS = 5000
 
 
-def columns(rng, n=N_PAIR_MOMENTS):
+def columns(rng, n=N_MOMENTS):
     """Two columns of five models: near each other, of other sizes, one of them constant in a column."""
     common = rng.exponential(size=n)
     first = [common + 0.01 * rng.normal(size=n), common + 1e-6 * rng.normal(size=n), 1e8 + 30 * common, common**3]
@@ -89,12 +89,10 @@ def test_moments_against_sums_in_extended_precision(coefficients, random_generat
         if found.reliable[k]:
             residual = x - x.mean()
             assert found.inside[k] == pytest.approx(
-                float((residual**2).sum()) / (N_PAIR_MOMENTS * (N_PAIR_MOMENTS - 1)), rel=1e-10
+                float((residual**2).sum()) / (N_MOMENTS * (N_MOMENTS - 1)), rel=1e-10
             )
-            third = float((residual**3).sum()) / N_PAIR_MOMENTS**3
-            assert found.third[k] == pytest.approx(
-                third, abs=1e-8 * float((residual**2).sum() ** 1.5) / N_PAIR_MOMENTS**3
-            )
+            third = float((residual**3).sum()) / N_MOMENTS**3
+            assert found.third[k] == pytest.approx(third, abs=1e-8 * float((residual**2).sum() ** 1.5) / N_MOMENTS**3)
     assert found.reliable.sum() >= 9
 
 
@@ -117,9 +115,9 @@ def test_one_column_and_any_order_of_asking_give_the_same(random_generator):
 
 
 def test_what_cancels_or_may_be_constant_or_is_near_the_ends_of_numbers_is_not_relied_on(random_generator):
-    x = random_generator.normal(size=N_PAIR_MOMENTS)
+    x = random_generator.normal(size=N_MOMENTS)
     pair = np.array([0]), np.array([1])
-    zero = np.zeros(N_PAIR_MOMENTS)
+    zero = np.zeros(N_MOMENTS)
     cases = {
         "equal": ([x, x], [x, x]),
         "apart by a constant": ([x, x + 0.1], [zero, zero]),
@@ -154,10 +152,10 @@ def test_kernel_and_formula_agree(one_column, monkeypatch, random_generator):
 MEMBERS = np.repeat([1, 2, 3, 7, 19], [30, 5, 11, 6, 1])
 STARTS = np.cumsum(MEMBERS) - MEMBERS
 GROUPS = np.repeat(np.arange(MEMBERS.size), MEMBERS)
-N_GROUP_MOMENTS = GROUPS.size
+N_GROUPED = GROUPS.size
 
 
-def columns_group_moments(rng, n=N_GROUP_MOMENTS, groups=GROUPS):
+def grouped_columns(rng, n=N_GROUPED, groups=GROUPS):
     """Two columns of four models, which share effects of groups; one is constant in a column."""
     common = rng.exponential(size=n) + rng.normal(size=groups.max() + 1)[groups]
     first = [common + 0.3 * rng.normal(size=n) ** 3, common, 1e4 + rng.exponential(size=groups.max() + 1)[groups]]
@@ -167,7 +165,7 @@ def columns_group_moments(rng, n=N_GROUP_MOMENTS, groups=GROUPS):
 
 @pytest.mark.parametrize("coefficients", [(1.0, 0.0), (1.0, 0.5), (1.0, 1e6), (0.0, 1.0), (2.0, -3.0)])
 def test_spread_against_that_of_the_combined_differences(coefficients, random_generator):
-    both, units = columns_group_moments(random_generator), make_units(N_GROUP_MOMENTS, GROUPS, None)
+    both, units = grouped_columns(random_generator), make_units(N_GROUPED, GROUPS, None)
     a, b = np.triu_indices(4, 1)
     found = GroupMoments(both, STARTS).spread(coefficients, a, b)
     for k in np.flatnonzero(found.reliable).tolist():
@@ -180,8 +178,8 @@ def test_spread_against_that_of_the_combined_differences(coefficients, random_ge
     assert found.reliable.sum() >= 5  # two models may be the same in one column
 
 
-def test_one_column_and_any_order_of_asking_give_the_same_group_moments(random_generator):
-    both = columns_group_moments(random_generator)
+def test_one_column_and_any_order_of_asking_give_the_same_by_groups(random_generator):
+    both = grouped_columns(random_generator)
     a, b = np.triu_indices(4, 1)
     single, double = GroupMoments(both[:1], STARTS), GroupMoments(both, STARTS)
     for i, j in [(3, 1), (2, 0)]:
@@ -192,7 +190,7 @@ def test_one_column_and_any_order_of_asking_give_the_same_group_moments(random_g
 
 
 def test_what_cancels_or_is_equal_is_not_relied_on(random_generator):
-    x, zero = random_generator.normal(size=N_GROUP_MOMENTS), np.zeros(N_GROUP_MOMENTS)
+    x, zero = random_generator.normal(size=N_GROUPED), np.zeros(N_GROUPED)
     x -= (np.bincount(GROUPS, x) / MEMBERS)[GROUPS] * (MEMBERS[GROUPS] > 1)  # no sums of larger groups
     pair = np.array([0]), np.array([1])
     assert GroupMoments(([x, zero], [zero, zero]), STARTS).spread((1.0, 0.5), *pair).reliable[0]
@@ -215,7 +213,7 @@ def test_units_of_one_size_stand_together_in_the_factors():
 def test_groups_of_many_sizes_are_looked_at_one_by_one(random_generator):
     members = np.arange(1, MOST_SIZES + 2)
     groups = np.repeat(np.arange(members.size), members)
-    first, second = columns_group_moments(random_generator, groups.size, groups)
+    first, second = grouped_columns(random_generator, groups.size, groups)
     units = make_units(groups.size, groups, None)
     sample = PairSample([[x[np.newaxis], y[np.newaxis]] for x, y in zip(first, second, strict=True)], units)
     found = sample.spreads((1.0, 0.5), np.array([0]), np.array([1]))
@@ -227,31 +225,31 @@ def test_groups_of_many_sizes_are_looked_at_one_by_one(random_generator):
 
 # Spreads of all pairs from products of influences, against those of each difference.
 
-N_INFLUENCE_PAIRS = 300
-UNITS = make_units(N_INFLUENCE_PAIRS, None, None)
+N_RANKED = 300
+UNITS = make_units(N_RANKED, None, None)
 
 
 def areas(rng, *, noise, coarse=False):
     """UQ-AUC of scores with a common part; errors differ between models."""
-    latent, common = rng.normal(size=(2, N_INFLUENCE_PAIRS))
+    latent, common = rng.normal(size=(2, N_RANKED))
     found = []
     for _ in range(6):
-        errors = (latent + 0.5 * rng.normal(size=N_INFLUENCE_PAIRS) > 1).astype(float)
-        scores = common + errors + noise * rng.normal(size=N_INFLUENCE_PAIRS)
+        errors = (latent + 0.5 * rng.normal(size=N_RANKED) > 1).astype(float)
+        scores = common + errors + noise * rng.normal(size=N_RANKED)
         found.append(auc_linearised(errors, scores.round(1) if coarse else scores, None, imaginary=IMAGINARY))
     return found
 
 
 def concordances(rng, *, noise, coarse=False):
-    gap, common = rng.normal(size=(2, N_INFLUENCE_PAIRS))
-    scores = [common + gap + noise * rng.normal(size=N_INFLUENCE_PAIRS) for _ in range(6)]
+    gap, common = rng.normal(size=(2, N_RANKED))
+    scores = [common + gap + noise * rng.normal(size=N_RANKED) for _ in range(6)]
     return [concordance_linearised(gap, s.round(1) if coarse else s, None, imaginary=IMAGINARY) for s in scores]
 
 
 def losses(rng, *, noise, coarse=False):
     """AURC, whose influences are those of all instances together."""
-    latent, common = rng.normal(size=(2, N_INFLUENCE_PAIRS))
-    scores = [common + (latent > 1) + noise * rng.normal(size=N_INFLUENCE_PAIRS) for _ in range(6)]
+    latent, common = rng.normal(size=(2, N_RANKED))
+    scores = [common + (latent > 1) + noise * rng.normal(size=N_RANKED) for _ in range(6)]
     return [aurc(rank_errors(latent > 1, s.round(1) if coarse else s)) for s in scores]
 
 
@@ -287,7 +285,7 @@ def test_the_same_statistic_twice_has_no_spread(random_generator):
 
 
 def test_statistics_of_other_parts_have_the_spread_of_their_difference(random_generator):
-    x = random_generator.normal(size=N_INFLUENCE_PAIRS)
+    x = random_generator.normal(size=N_RANKED)
     plain = Linearised(float(x.mean()), x - x.mean())
     area, concordant = areas(random_generator, noise=1.0)[0], concordances(random_generator, noise=1.0)[0]
     three = [AveragedStatistic.of(one, UNITS) for one in (area, plain, concordant)]

@@ -364,7 +364,7 @@ def test_scores_against_sklearn(needs, random_generator):
 
 @pytest.mark.parametrize("score", ["brier", "log"])
 @pytest.mark.parametrize("options", [{}, {"binning": "mass"}, {"by": "distinct"}])
-def test_batch_is_a_loop_proper_score_parts(random_generator, score, options):
+def test_a_batch_of_parts_is_a_loop(random_generator, score, options):
     y, probs = few_rows(random_generator, 4 * 5 * 30)
     y, probs = y.reshape(4, 5, 30), probs.reshape(4, 5, 30, 3)
     found = proper_score_parts(y, probs, score=score, batched=True, **options)
@@ -438,7 +438,7 @@ def test_bias_of_reliability_and_resolution():
         ({"sample_weight": [0, 0]}, ("sample_weight", "empty")),
     ],
 )
-def test_invalid_input_is_refused_proper_score_parts(options, refusal):
+def test_invalid_input_of_parts_is_refused(options, refusal):
     with refuses(*refusal):
         proper_score_parts([0, 1], [[0.5, 0.5], [0.5, 0.5]], **options)
     with refuses("probs", "sum", got="each row must sum to 1"):

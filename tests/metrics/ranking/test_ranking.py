@@ -427,9 +427,9 @@ def test_the_ratio_follows_from_uq_auc(runs, errors, levels, random_generator):
 ERRORS, SCORE = [0.0, 1.0, 0.0], [0.1, 0.7, 0.2]
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("metric", ["uq-auc", "aurc"])
+@pytest.mark.parametrize(
+    ("metric", "weighted", "grouped"), [("uq-auc", False, True), ("uq-auc", True, False), ("aurc", True, True)]
+)
 def test_permutation_does_not_depend_on_the_order_of_rows(grouped, weighted, metric, random_generator):
     n, rng = 60, random_generator
     errors = (rng.random(n) < 0.3).astype(float)

@@ -344,7 +344,7 @@ def test_both_limits_are_wilsons_where_the_threshold_is_known(wrong, kept):
 # Coverage at a risk: definition, inversion of the bands, ends, influences.
 
 
-def random_case_coverage_at_risk(seed, n=100, levels=10**6):
+def weighted_case(seed, n=100, levels=10**6):
     rng = np.random.default_rng(seed)
     errors = (rng.random(n) < 0.3).astype(float)
     return errors, rng.integers(0, levels, n) + 0.5 * levels * errors, rng.integers(0, 4, n).astype(float)
@@ -354,7 +354,7 @@ def random_case_coverage_at_risk(seed, n=100, levels=10**6):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("risk", [0.05, 0.1, 0.2])
 def test_value_against_a_fine_grid(levels, weighted, risk):
-    errors, uncertainty, weights = random_case_coverage_at_risk(1, levels=levels)
+    errors, uncertainty, weights = weighted_case(1, levels=levels)
     w = weights if weighted else None
     found = coverage_at_risk_score(errors, uncertainty, risk=risk, sample_weight=w)
     grid = np.arange(1, 100_001) / 100_000
@@ -375,7 +375,7 @@ def test_a_risk_that_a_threshold_meets_exactly_counts_as_met():
 
 
 def test_the_interval_inverts_the_bands():
-    errors, uncertainty, _ = random_case_coverage_at_risk(2, n=500)
+    errors, uncertainty, _ = weighted_case(2, n=500)
     found = coverage_at_risk_score(errors, uncertainty, risk=0.1)
     curve, step = risk_coverage_curve(errors, uncertainty), 1 / 500
     above = curve.coverage > found.high + step
@@ -405,7 +405,7 @@ def test_invalid_risks_are_refused(risk):
 
 
 def test_coverages_0_and_1_have_notes():
-    errors, uncertainty, _ = random_case_coverage_at_risk(3)
+    errors, uncertainty, _ = weighted_case(3)
     every = coverage_at_risk_score(errors, uncertainty, risk=0.9)
     assert (every, every.low, every.high) == (1.0, 1.0, 1.0)
     assert "all instances together have a risk of 0.9 or less" in said(every)
@@ -430,7 +430,7 @@ def test_coverages_0_and_1_have_notes():
     assert "all scores are equal: nothing is ranked" in said(constant)
 
 
-def test_bad_input_is_refused_coverage_at_risk():
+def test_bad_risks_are_refused():
     for risk in (-0.1, 1.5, np.nan):
         with refuses("risk", "range" if isinstance(risk, float) else "type"):
             coverage_at_risk_score([0, 1], [1, 2], risk=risk)
@@ -461,7 +461,7 @@ def test_a_common_factor_of_the_weights_changes_nothing(seed, coverage, risk):
 # Accuracy at a coverage and the gain of refusing: definitions, influences, intervals, degenerate cases.
 
 
-def random_case_selective_accuracy(seed, n=60, levels=4):
+def selective_case(seed, n=60, levels=4):
     rng = np.random.default_rng(seed)
     errors = (rng.random(n) < 0.3).astype(float)
     return (
@@ -486,7 +486,7 @@ def share_kept(uncertainty, weights, coverage):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("coverage", [0.01, 0.3, 0.5, 0.9, 1.0])
 def test_value_against_brute_force(levels, weighted, coverage):
-    errors, uncertainty, weights, _ = random_case_selective_accuracy(1, levels=levels)
+    errors, uncertainty, weights, _ = selective_case(1, levels=levels)
     w = weights if weighted else np.ones(60)
     kept = w * share_kept(uncertainty, w, coverage)
     found = accuracy_at_coverage_score(
@@ -497,7 +497,7 @@ def test_value_against_brute_force(levels, weighted, coverage):
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_interval_is_that_of_the_curve(grouped):
-    errors, uncertainty, _, _ = random_case_selective_accuracy(2, n=200)
+    errors, uncertainty, _, _ = selective_case(2, n=200)
     groups = np.repeat(np.arange(40), 5) if grouped else None  # of one size
     curve = risk_coverage_curve(errors, uncertainty, groups=groups).at([0.35, 0.8])
     for c, low, high in zip((0.35, 0.8), curve.low, curve.high, strict=True):
@@ -509,7 +509,7 @@ def test_the_interval_is_that_of_the_curve(grouped):
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("coverage", [0.05, 0.4, 0.8, 1.0])
 def test_interval_is_that_of_the_curve_with_weights_and_groups(weighted, grouped, coverage):
-    errors, uncertainty, weights, groups = random_case_selective_accuracy(11)
+    errors, uncertainty, weights, groups = selective_case(11)
     groups = np.where(groups < 6, 0, groups)  # one large group
     options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
     found = accuracy_at_coverage_score(errors, uncertainty, coverage=coverage, **options)
@@ -521,7 +521,7 @@ def test_interval_is_that_of_the_curve_with_weights_and_groups(weighted, grouped
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_at_coverage_1_both_accuracies_are_equal(weighted, grouped):
-    errors, uncertainty, weights, groups = (column[:20] for column in random_case_selective_accuracy(12))
+    errors, uncertainty, weights, groups = (column[:20] for column in selective_case(12))
     options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
     found = selective_gain(errors, uncertainty, coverage=1, **options)
     kept, every = found.accuracy_kept, found.accuracy_all
@@ -530,8 +530,8 @@ def test_at_coverage_1_both_accuracies_are_equal(weighted, grouped):
 
 
 @pytest.mark.parametrize("greatest", [1e6, 1e10, 1e14])
-def test_a_weight_that_dominates_gives_wide_intervals_selective_accuracy(greatest):
-    errors, uncertainty, _, _ = random_case_selective_accuracy(13)
+def test_a_weight_that_dominates_gives_a_wide_gain(greatest):
+    errors, uncertainty, _, _ = selective_case(13)
     weights = np.ones(60)
     weights[7] = greatest
     for coverage in (1e-300, 0.5, 1.0):
@@ -541,7 +541,7 @@ def test_a_weight_that_dominates_gives_wide_intervals_selective_accuracy(greates
 
 
 def test_gain_is_the_difference_of_the_accuracies():
-    errors, uncertainty, weights, groups = random_case_selective_accuracy(4, n=300, levels=10**6)
+    errors, uncertainty, weights, groups = selective_case(4, n=300, levels=10**6)
     for options in ({}, {"sample_weight": weights[:1].repeat(300) + 1}, {"groups": groups}, {"level": 0.8}):
         found = selective_gain(errors, uncertainty, coverage=0.7, **options)
         assert found.gain == pytest.approx(found.accuracy_kept - found.accuracy_all, abs=1e-13)
@@ -554,7 +554,7 @@ def test_gain_is_the_difference_of_the_accuracies():
 
 
 def test_gain_accounts_for_the_correlation_of_the_accuracies():
-    errors, uncertainty, _, _ = random_case_selective_accuracy(5, n=400, levels=10**6)
+    errors, uncertainty, _, _ = selective_case(5, n=400, levels=10**6)
     found = selective_gain(errors, uncertainty, coverage=0.9)
     width = found.gain.high - found.gain.low
     assert width < 0.7 * (found.accuracy_kept.high - found.accuracy_kept.low)
@@ -573,7 +573,7 @@ def test_a_random_uncertainty_gains_nothing():
 
 
 def test_several_runs_are_averaged():
-    cases = [random_case_selective_accuracy(seed, n=200, levels=10**6)[:2] for seed in range(3)]
+    cases = [selective_case(seed, n=200, levels=10**6)[:2] for seed in range(3)]
     ranked = [rank_errors(e, s) for e, s in cases]
     runs = Refusals(ranked)
     found, gain = runs.accuracy(0.8), runs.gain(0.8)
@@ -585,7 +585,7 @@ def test_several_runs_are_averaged():
     assert (same.low, same.high) == pytest.approx((singles[0].accuracy_kept.low, singles[0].accuracy_kept.high))
 
 
-def test_degenerate_cases_have_notes_selective_accuracy():
+def test_degenerate_gains_have_notes():
     errors = np.repeat([0.0, 1.0], [80, 20])
     perfect = accuracy_at_coverage_score(errors, np.arange(100), coverage=0.5)
     assert perfect == 1.0
@@ -608,7 +608,7 @@ def test_degenerate_cases_have_notes_selective_accuracy():
     assert "only 7 errors: a rough interval" in said(few.accuracy_kept)
 
 
-def test_bad_input_is_refused_selective_accuracy():
+def test_bad_coverages_are_refused():
     for coverage in (0.0, 1.5, -1, np.nan, None, [0.5, 0.6], "0.5"):
         with refuses("coverage", "range" if isinstance(coverage, int | float) else "type"):
             accuracy_at_coverage_score([0, 1], [1, 2], coverage=coverage)
