@@ -178,6 +178,10 @@ def test_refusals(random_generator):
     labels = np.zeros(10, dtype=int)
     with refuses("probs", "empty", got="2"):
         doubt_sources(probs[:2], estimate[:2], labels, SHARES)
+    with refuses("epistemic", "mismatch"):
+        doubt_sources(probs, estimate[:, :3], labels, SHARES)
+    with refuses("shares", "mismatch"):
+        doubt_sources(probs, estimate, labels, SHARES[:3])
     with refuses("probs", "sum"):
         doubt_sources(probs * 0.9, estimate, labels, SHARES)
     with refuses("labels"):

@@ -144,6 +144,8 @@ def test_true_uncertainty_of_labels_and_zeros():
 
 def test_bad_input():
     p = np.array([[0.5, 0.5], [0.5, 0.5]])
+    with refuses("after", "mismatch", got="3"):
+        gain([0, 1], p, np.full((2, 3), 1 / 3))
     with refuses("before", "one-column"):
         gain([0, 1], [0, 1], p, loss="log")
     with refuses("before", "range", got="2"):
@@ -158,6 +160,8 @@ def test_bad_input():
         true_uncertainty([[0.5, 0.6]], [0])
     with refuses("label_probs", "shape"):
         true_uncertainty([0.5, 0.5], [0, 1])
+    with refuses("predicted", "mismatch"):
+        true_uncertainty(p, np.full((2, 3), 1 / 3))
     with refuses("predicted", "range"):
         true_uncertainty(p, [0, 2])
 

@@ -110,6 +110,8 @@ def test_one_run_has_no_interval():
 
 def test_refusals():
     values = np.ones((2, 3, 4))
+    with refuses("shares", "mismatch", got="got 2, not 3"):
+        epistemic_trend_test(values, [0.1, 1.0])
     with refuses("shares", "duplicate"):
         epistemic_trend_test(values, [0.1, 0.1, 1.0])
     with refuses("shares", "empty"):

@@ -286,6 +286,8 @@ def test_a_model_without_errors_leaves_the_other_tests_alone(random_generator):
 def test_bad_comparisons_are_refused():
     with refuses("metric", "choice", got="must be 'uq-auc'"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1], [1, 2]), metric="roc")
+    with refuses("b", "mismatch", got="got 3"):
+        paired_ranking_test(([0, 1], [1, 2]), ([0, 1, 1], [1, 2, 3]))
     with refuses("method", "choice"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1], [1, 2]), method="bootstrap")
 
