@@ -75,7 +75,7 @@ def test_fitted_degrees_of_freedom_hold_for_the_data_of_the_fit(needs):
 
     generator = np.random.default_rng(6)
     pvalues = {"fitted": [], "held out": []}
-    for _ in range(200):
+    for _ in range(100):
         x = generator.normal(size=(600, 1))
         true = np.exp(x * [0.0, 0.5, 1.0])
         y = draw_labels(generator, true / true.sum(axis=1, keepdims=True))
@@ -84,7 +84,7 @@ def test_fitted_degrees_of_freedom_hold_for_the_data_of_the_fit(needs):
             fitted = kind == "fitted"
             found.append(hosmer_lemeshow_test(y, probs, n_bins=10, bins="common", fitted=fitted).pvalue)
     for alpha in (0.05, 0.2, 0.5):
-        error = 3 * math.sqrt(alpha * (1 - alpha) / 200)
+        error = 3 * math.sqrt(alpha * (1 - alpha) / 100)
         assert abs((np.array(pvalues["fitted"]) <= alpha).mean() - alpha) < error
     assert (np.array(pvalues["held out"]) <= 0.5).mean() < 0.5 - error  # a fit to the same data hides faults
 

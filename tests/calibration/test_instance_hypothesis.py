@@ -107,14 +107,14 @@ def test_refitted_null_has_the_error_of_learning():
 
 
 def test_type_one_error_of_the_fixed_null_falls_to_the_level_as_the_training_part_grows():
-    assert rate("fixed", 60, 240, 60, l2=1.0) > 0.2
-    assert rate("fixed", 1500, 150, 60, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 60) ** 0.5
+    assert rate("fixed", 60, 240, 30, l2=1.0) > 0.2
+    assert rate("fixed", 1500, 150, 30, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 30) ** 0.5
 
 
 @pytest.mark.slow
 def test_type_one_error_of_the_refitted_null():
-    # a rate of .37 exceeds the bound with probability .99
-    assert rate("refitted", 60, 120, 25, n_draws=19, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 25) ** 0.5
+    # a rate of .37 exceeds the bound with probability .95
+    assert rate("refitted", 60, 120, 15, n_draws=19, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 15) ** 0.5
 
 
 def test_groups_are_kept_together_and_taken_from_the_prediction():

@@ -157,13 +157,13 @@ def test_estimate_against_mean_of_blocks():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_type_one_error(n_classes):
-    n_sets = 240
+    n_sets = 120
     tests = {name: {**options, "n_draws": 99} for name, options in TESTS.items()}
     shares = dict(zip(TESTS, rejections(60, n_classes, True, tests, n_sets=n_sets, seed=17), strict=True))
     above = LEVELS + 3 * np.sqrt(LEVELS * (1 - LEVELS) / n_sets)
     for name in ("quadratic", "quadratic, h = 0.2"):
         assert (shares[name] <= above).all()
-        assert shares[name][3] > 0.12
+        assert shares[name][3] > 0.1
     for name in ("linear", "block"):
         assert (shares[name] <= above + 0.02).all()
     assert (shares["quadratic, bound"] == 0).all()
@@ -181,8 +181,8 @@ def test_power_orders_the_estimators():
 
 @pytest.mark.slow
 def test_interval_coverage():
-    shares = coverage(200, 3, False, (2, 5), n_sets=300, seed=19)
-    assert (np.abs(shares - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 300) + 0.015).all()
+    shares = coverage(200, 3, False, (2, 5), n_sets=150, seed=19)
+    assert (np.abs(shares - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 150) + 0.015).all()
 
 
 def print_tables(n_sets=1000):

@@ -7,8 +7,24 @@ import pytest
 
 import uqassay.calibration.mixtures as mixture_products
 import uqassay.calibration.mixtures as module
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.measures import CALIBRATION_MEASURES
+from uqassay.calibration.mixtures import (
+    BinsOfConfidence,
+    ClassesOfEqualMass,
+    ClassesOfEqualWidth,
+    CumulatedConfidence,
+    MixtureObjective,
+    Mixtures,
+    Predicted,
+    bins_of_equal_width,
+    errors_of_mixtures,
+    numbers,
+    of_targets,
+    products_of,
+    quick_numbers,
+    sums_of_bins,
+)
+from uqassay.metrics.measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.native import kernels
 
 SHAPES = ((12, 4, 3), (1, 2, 2), (7, 1, 5), (30, 9, 2))
 
@@ -159,3 +175,228 @@ def test_parts_cover_everything_once_and_evenly(n, bytes_each):
     lengths = [part.stop - part.start for part in parts]
     assert max(lengths) - min(lengths) <= 1
     assert max(lengths) <= max(1, module.CHUNK_BYTES / max(bytes_each, 1e-300))
+
+
+# Products of weights and members: the same rounding for one mixture and for many.
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_do_not_depend_on_their_number(dtype):
+    rng = np.random.default_rng(0)
+    by_member = rng.random((5, 103)).astype(dtype)
+    weights = rng.dirichlet(np.ones(5), 21)
+    together = products_of(weights, by_member)
+    assert together.dtype == dtype
+    np.testing.assert_allclose(together, weights @ by_member, rtol=1e-5)
+    for i, one in enumerate(weights):
+        np.testing.assert_array_equal(products_of(one[np.newaxis], by_member, "test")[0], together[i])
+    assert products_of(weights, by_member[:, :0]).shape == (21, 0)
+
+
+def test_subnormal_numbers_keep_their_order():
+    probs = np.array([0.0, 5e-324, 1e-320, 1e-310, 1e-300, 1e-3])
+    for dtype in (np.float64, np.float32):
+        quick = quick_numbers(probs, dtype)
+        assert quick[0] == 0
+        assert (np.diff(quick) > 0).all()
+        assert quick[1] > 10 * np.finfo(dtype).tiny
+        assert quick[-1] == dtype(1e-3)
+
+
+# Confidences of mixtures: which classes are computed, and errors against the measures.
+
+ERRORS = {
+    "ece-confidence": lambda predicted: BinsOfConfidence(predicted, 10, False),
+    "ece-confidence-mass": lambda predicted: BinsOfConfidence(predicted, 10, True),
+    "kuiper-confidence": lambda predicted: CumulatedConfidence(predicted, "kuiper"),
+    "ks-confidence": lambda predicted: CumulatedConfidence(predicted, "ks"),
+}
+
+
+def test_classes_that_no_mixture_predicts_are_left_out():
+    agree, differ = [[0.6, 0.3, 0.1], [0.7, 0.1, 0.2]], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3]]
+    assert Predicted(np.array([agree, agree])).n_columns == 2
+    assert Predicted(np.array([agree, differ])).n_columns == 4  # every class of the second may win: 0.3 against 0.2
+    assert Predicted(np.array([[[1 / 3] * 3]])).n_columns == 3  # ties
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_of_formulas_against_the_measure(name):
+    rng = np.random.default_rng(0)
+    members, weights = rng.dirichlet(np.ones(4), (40, 3)), rng.dirichlet(np.ones(3), 6)
+    labels = rng.integers(0, 4, (2, 40))
+    errors, targets = ERRORS[name](Predicted(members)), np.array([0, 1, 1, 0, 1, 0])
+    exact = calibration_measure(name).prepare(np.einsum("lm,nmk->lnk", weights, members)).values(labels[targets])
+    np.testing.assert_allclose(errors.values(weights, errors.arranged(labels), targets), exact, rtol=1e-11)
+    rough = errors.single().values(weights, errors.arranged(labels), targets)  # after the other precision
+    assert 0 < np.abs(rough - exact).max() < 1e-5
+
+
+# Errors of every class of mixtures: which probabilities are computed, and errors against the measures.
+
+HOSMER_LEMESHOW = calibration_measure("hosmer-lemeshow").prepare
+CLASS_ERRORS = {
+    "ece-classwise": lambda members: ClassesOfEqualWidth(members, 10),
+    "ece-classwise-mass": lambda members: ClassesOfEqualMass(members, 10),
+    "hosmer-lemeshow": lambda members: ClassesOfEqualMass(
+        members, HOSMER_LEMESHOW.n_bins, least_expected=HOSMER_LEMESHOW.least_expected
+    ),
+}
+
+
+def test_probabilities_that_stay_in_their_bin_are_left_out():
+    members = np.array([[[0.65, 0.35], [0.68, 0.32]], [[0.65, 0.35], [0.75, 0.25]]])
+    bins = 2 * 10
+    assert ClassesOfEqualWidth(members[:1], 10).n_columns == bins
+    assert ClassesOfEqualWidth(members, 10).n_columns == bins + 2
+    assert ClassesOfEqualMass(members, 10).n_columns == 4  # all of them
+
+
+@pytest.mark.parametrize("name", CLASS_ERRORS)
+def test_errors_of_all_classes_against_the_measure(name):
+    rng = np.random.default_rng(0)
+    members, weights = rng.dirichlet(np.ones(4), (80, 3)), rng.dirichlet(np.ones(3), 6)
+    labels = rng.integers(0, 4, (2, 80))
+    errors, targets = CLASS_ERRORS[name](members), np.array([0, 1, 1, 0, 1, 0])
+    measure = calibration_measure(name)
+    exact = measure.prepare(np.einsum("lm,nmk->lnk", weights, members)).values(labels[targets])
+    np.testing.assert_allclose(errors.values(weights, errors.arranged(labels), targets), exact, rtol=1e-11)
+    rough = errors.single().values(weights, errors.arranged(labels), targets)
+    assert 0 < np.abs(rough / exact - 1).max() < 1e-4
+
+
+# Bins and sums of several mixtures at once.
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bins_against_edges_with_rounding(dtype):
+    """A probability on an edge, or above it by rounding, lies in the bin below."""
+    edges = np.arange(1, 10) / 10
+    probs = np.concatenate([edges, np.nextafter(edges.astype(dtype), 2), edges + 1e-4, [1e-6, 1.0]]).astype(dtype)
+    below = np.arange(9)
+    expected = np.concatenate([below, below, below + 1, [0, 9]])
+    found = bins_of_equal_width(np.stack([probs, probs[::-1]]), 10, None, 10)
+    np.testing.assert_array_equal(found, np.stack([expected, expected[::-1] + 10]))
+
+
+def test_bins_of_classes_are_counted_on():
+    first_bin = np.array([0, 5, 10])
+    found = bins_of_equal_width(np.array([[0.0, 0.3, 1.0], [0.5, 0.0, 0.1]]), 5, first_bin, 15)
+    np.testing.assert_array_equal(found, [[0, 6, 14], [17, 20, 25]])
+
+
+def test_sums_against_a_loop():
+    rng = np.random.default_rng(0)
+    at, amounts = rng.integers(0, 4, (3, 20)), rng.random((3, 20))
+    expected = np.array([[row[bins == b].sum() for b in range(4)] for bins, row in zip(at, amounts, strict=True)])
+    np.testing.assert_allclose(sums_of_bins(at + 4 * numbers(3), 3, 4, amounts), expected, rtol=1e-14)
+    counts = sums_of_bins(at + 4 * numbers(3), 3, 4)
+    np.testing.assert_array_equal(counts, [[(row == b).sum() for b in range(4)] for row in at])
+
+
+def test_labels_of_targets():
+    labels = np.arange(6).reshape(2, 3)
+    np.testing.assert_array_equal(of_targets(labels, np.array([1, 0, 1])), labels[[1, 0, 1]])
+    assert of_targets(labels[:1], np.array([0, 0])).shape == (1, 3)
+
+
+# Calibration errors found with little work: the same numbers as the measures themselves give.
+
+WITHOUT_BINS = ("ks-confidence", "kuiper-confidence")
+QUICK_ONES = (
+    "ece-confidence",
+    "ece-confidence-mass",
+    "ece-classwise",
+    "ece-classwise-mass",
+    "hosmer-lemeshow",
+    *WITHOUT_BINS,
+)
+KINDS = ("spread", "agreeing", "votes", "one-hot", "equal", "tied classes", "float32")
+
+
+def sharp_members(kind: str, n: int, m: int, k: int) -> np.ndarray:
+    rng = np.random.default_rng([n, m, k])
+    if kind == "agreeing":
+        return rng.dirichlet(np.ones(k), (n, 1)) * 0.98 + 0.02 * rng.dirichlet(np.ones(k), (n, m))
+    if kind == "votes":  # tenths: every probability lies on an edge of ten bins
+        return rng.multinomial(10, rng.dirichlet(np.ones(k), n)[:, np.newaxis].repeat(m, axis=1)) / 10
+    if kind == "one-hot":
+        return np.eye(k)[rng.integers(0, k, (n, m))]
+    if kind == "equal":
+        return (rng.multinomial(10, np.full(k, 1 / k), n) / 10)[:, np.newaxis].repeat(m, axis=1)
+    spread = rng.dirichlet(np.full(k, 0.5), (n, m))
+    if kind == "tied classes":
+        spread[..., -1] = spread[..., 0]
+        return spread / spread.sum(axis=-1, keepdims=True)
+    return spread.astype(np.float32) if kind == "float32" else spread
+
+
+@pytest.mark.parametrize("name", QUICK_ONES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("n", "m", "k", "n_bins"), [(31, 4, 3, 10), (40, 3, 2, 5), (1, 3, 5, 10), (7, 1, 2, 15), (20, 6, 4, 1)]
+)
+def test_values_against_the_measure(name, kind, n, m, k, n_bins):
+    measure = calibration_measure(name, n_bins=None if name in WITHOUT_BINS else n_bins)
+    members = sharp_members(kind, n, m, k)
+    rng = np.random.default_rng(1)
+    plain = np.concatenate([np.eye(m), np.full((1, m), 1 / m)])
+    for n_targets in (1, 4):
+        labels = rng.integers(0, k, (n_targets, n))
+        objective = MixtureObjective(Mixtures(members), labels, measure)
+        random = rng.dirichlet(np.ones(m), (n_targets, 9))
+        judged = np.concatenate([random, np.broadcast_to(np.eye(m), (n_targets, m, m))], axis=1)
+        np.testing.assert_allclose(objective.own(judged), objective.exact(judged), rtol=1e-11, atol=1e-14)
+        rough, exact = objective.own(random, rough=True), objective.exact(random)
+        np.testing.assert_allclose(rough, exact, rtol=2e-5, atol=2e-6)
+        targets = np.arange(n_targets)[::-1]
+        np.testing.assert_array_equal(objective.own(judged[targets], targets), objective.own(judged)[targets])
+        if kind not in ("votes", "equal"):  # where the mean lies on an edge, rounding decides
+            means = np.broadcast_to(plain, (n_targets, *plain.shape))
+            np.testing.assert_allclose(objective.own(means), objective.exact(means), rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", QUICK_ONES)
+def test_mixtures_of_equal_members_are_exact(name):
+    members = sharp_members("equal", 40, 5, 3)
+    labels = np.random.default_rng(0).integers(0, 3, (1, 40))
+    objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES[name])
+    weights = np.random.default_rng(1).dirichlet(np.ones(5), (1, 200))
+    single = CALIBRATION_MEASURES[name].prepare(members[:, 0]).values(labels[0])
+    np.testing.assert_allclose(objective.exact(weights), single, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
+def test_few_columns_remain_if_members_agree(name):
+    members = sharp_members("agreeing", 300, 6, 10)
+    prepare = CALIBRATION_MEASURES[name].prepare
+    agreeing, spread = (errors_of_mixtures(sharp_members(kind, 300, 6, 10), prepare) for kind in ("agreeing", "spread"))
+    assert agreeing is not None
+    assert spread is not None
+    assert agreeing.n_columns < 0.2 * members[:, 0].size
+    assert agreeing.n_columns < spread.n_columns
+
+
+@pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if name not in QUICK_ONES])
+def test_other_measures_use_all_probabilities(name):
+    members = sharp_members("spread", 12, 3, 4)
+    measure = CALIBRATION_MEASURES[name]
+    assert errors_of_mixtures(members, measure.prepare) is None or (
+        name == "skce-ul" and "pair_errors" in kernels().names
+    )
+    objective = MixtureObjective(Mixtures(members), np.zeros((1, 12), dtype=np.intp), measure)
+    assert objective.n_columns == 12 * 4
+    weights = np.random.default_rng(0).dirichlet(np.ones(3), (1, 5))
+    np.testing.assert_allclose(objective.own(weights, rough=True), objective.exact(weights), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if not name.startswith("hosmer-lemeshow")])
+def test_subnormal_probabilities_do_not_change_results(name):
+    """Hosmer-Lemeshow aside, for which something impossible is worse than something nearly impossible."""
+    members = sharp_members("spread", 24, 3, 4)
+    members[:12, :, 3] = 1e-320
+    members[:12] /= members[:12].sum(axis=-1, keepdims=True)
+    labels = np.tile(np.arange(3), (1, 8))
+    objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES[name])
+    weights = np.random.default_rng(0).dirichlet(np.ones(3), (1, 6))
+    np.testing.assert_allclose(objective.own(weights), objective.exact(weights), rtol=1e-10, atol=1e-14)

@@ -56,8 +56,7 @@ def highest(alpha, n_runs, errors=3.3):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["even", "confident", "dirichlet"])
-@pytest.mark.parametrize("votes", [2, 5, 50])
+@pytest.mark.parametrize(("world", "votes"), [("even", 2), ("even", 50), ("confident", 5), ("dirichlet", 2)])
 def test_overall_keeps_its_level_and_the_interval_covers(world, votes):
     runs = 120  # a rate of .22 exceeds the bound with probability .99
     setting = Setting(world, n=200, votes=votes)
@@ -66,8 +65,7 @@ def test_overall_keeps_its_level_and_the_interval_covers(world, votes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", ["kernel", "moments"])
-@pytest.mark.parametrize("votes", [2, 50])
+@pytest.mark.parametrize(("by", "votes"), [("kernel", 2), ("moments", 50)])
 def test_kernel_keeps_its_level(by, votes):
     runs = 120
     assert rejections(Setting("even", n=60, votes=votes), runs, by) <= highest(0.06, runs)
@@ -80,24 +78,24 @@ def test_groups_keep_the_level_and_ignoring_them_does_not():
     assert rejections(grouped, runs) <= highest(0.06, runs)
     assert rejections(grouped, 60, groups=False) > 0.2
     smaller = Setting("even", n=200, votes=50, size=10)
-    assert rejections(smaller, 70, "kernel") <= highest(0.06, 70)
-    assert rejections(smaller, 40, "kernel", groups=False) > 0.2
+    assert rejections(smaller, 40, "kernel") <= highest(0.06, 40)
+    assert rejections(smaller, 15, "kernel", groups=False) > 0.2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", ["states half", "states double"])
 def test_half_and_double_are_found(truth):
-    runs = 60
+    runs = 30
     setting = Setting("even", truth, n=500, votes=5)
     assert rejections(setting, runs) > 0.9
     assert wrong_claims(setting, runs) == 0.0
-    assert 1 - coverage(setting, 120) <= highest(0.06, 120)
+    assert 1 - coverage(setting, 60) <= highest(0.06, 60)
 
 
 @pytest.mark.slow
 def test_the_kernel_finds_what_is_right_on_average():
     setting = Setting("even", "mixed", n=500, votes=50)
-    assert rejections(setting, 40, "kernel") > 0.9
+    assert rejections(setting, 10, "kernel") > 0.85
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_standard_error_against_fresh_samples():
     generator = np.random.default_rng(2)
     measure = calibration_measure("ece-confidence")
     fresh, intervals = [], []
-    for _ in range(40):
+    for _ in range(25):
         z = 2 * generator.standard_normal((300, 4))
         both, labels = np.stack([softmax(z / 2), softmax(z)]), draw_labels(generator, softmax(z))
         found = _errors(both, labels, measure, None, 0.95, 100, generator)[2]

@@ -152,18 +152,6 @@ def test_many_classes_and_a_small_family(random_generator):
     )
 
 
-@settings(deadline=None, max_examples=40)
-@given(seeds, st.integers(1, 5), st.integers(2, 6), st.sampled_from(["float16", "float32", "float64"]))
-def test_vertices_of_a_row_ignore_the_other_rows(seed, k, n, dtype):
-    m, sets = random_masses(np.random.default_rng(seed), n, k)
-    m = np.asfortranarray(m.astype(dtype))
-    m.flags.writeable = False
-    points = permutation_vertices(m, sets)
-    assert points.dtype == np.float64
-    for i in range(n):
-        np.testing.assert_array_equal(permutation_vertices(m[i : i + 1], sets)[0], points[i])
-
-
 @pytest.mark.parametrize(
     ("k", "orders", "error", "refusal"),
     [
@@ -251,16 +239,6 @@ def test_lower_envelope_of_members_can_leave_the_set():
     events = all_focal_sets(4)
     slack = np.einsum("npk,ek->npe", points, events.astype(float)) - lower[:, None, 1:]
     assert slack.min() < -0.4
-
-
-@settings(deadline=None, max_examples=30)
-@given(seeds, st.integers(1, 5), st.integers(2, 5))
-def test_lower_probability_points_of_a_row_ignore_the_other_rows(seed, k, n):
-    rng = np.random.default_rng(seed)
-    lower = np.asfortranarray(all_events_lower(rng.dirichlet(np.ones(k), size=(n, 3))).astype(np.float32))
-    points = lower_probability_vertices(lower)
-    for i in range(n):
-        np.testing.assert_array_equal(lower_probability_vertices(lower[i : i + 1])[0], points[i])
 
 
 @pytest.mark.parametrize(
@@ -369,13 +347,9 @@ def test_box_vertices_when_rounding_leaves_no_room(dtype):
         np.testing.assert_allclose(points.sum(axis=2), 1, atol=1e-11)
 
 
-def test_box_vertices_of_a_row_ignore_the_other_rows(monkeypatch, random_generator):
+def test_box_vertices_in_blocks(monkeypatch, random_generator):
     l, u = random_box(random_generator, 9, 4)
-    points, counts = box_vertices(np.asfortranarray(l), u)
-    for i in range(9):
-        one, count = box_vertices(l[i : i + 1], u[i : i + 1])
-        assert count[0] == counts[i]
-        np.testing.assert_array_equal(one[0], points[i, : counts[i]])
+    points, _ = box_vertices(l, u)
     monkeypatch.setattr("uqassay.credal.vertices._BLOCK", 200)
     np.testing.assert_array_equal(box_vertices(l, u)[0], points)
 

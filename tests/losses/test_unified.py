@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
-from tests.kinds import KINDS, random_prediction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+from sklearn.metrics import accuracy_score, zero_one_loss
+from tests.kinds import KINDS, PREDICTING, lower_of_every_event, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.losses import unified_loss
+from uqassay.credal import outermost_permutations, permutation_vertices
+from uqassay.losses import brier_loss, is_correct, log_loss, prediction_errors, probability_gap, unified_loss
 
 # -- published numbers ------------------------------------------------------------------------------------------------
 
@@ -47,9 +52,6 @@ def test_exact_convention_on_the_predictions_of_the_paper(cifar10):
     clipped = unified_loss(cifar10["labels"], members, convention="paper")
     free = unified_loss(cifar10["labels"], members)
     assert free.nonspecificity.mean() < clipped.nonspecificity.mean()
-
-
-# -- brute force ------------------------------------------------------------------------------------------------------
 
 
 # -- edges ------------------------------------------------------------------------------------------------------------
@@ -124,3 +126,132 @@ def test_hostile_arrays_give_the_same_numbers(random_generator):
 def test_bad_input_is_named(y, options, refusal):
     with refuses(*refusal):
         unified_loss(y, uq.Point([[0.5, 0.5], [0.1, 0.9]]), **options)
+
+
+# The distance of a label to a credal set.
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=6)
+@given(seed=seeds, n_classes=st.integers(2, 6))
+def test_label_distance_from_the_upper_probability_against_brute_force(kind, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    prediction = random_prediction(kind, rng, 4, n_classes)
+    y = rng.integers(n_classes, size=4)
+    lower = lower_of_every_event(prediction)
+    complement = (2**n_classes - 1) ^ (1 << y)
+    upper = np.maximum(1 - lower[np.arange(4), complement], np.finfo(float).eps)  # the floor, for class sets
+    expected = {
+        "kl": -np.log(upper),
+        "tv": 1 - upper,
+        "hellinger": np.sqrt(np.maximum(1 - np.sqrt(upper), 0)),
+        "js": 0.5 * (np.log(2 / (1 + upper)) + upper * np.log(2 * upper / (1 + upper)) + (1 - upper) * np.log(2)),
+    }
+    expected["js_distance"] = np.sqrt(np.maximum(expected["js"], 0))
+    for distance, value in expected.items():
+        # the square roots amplify the rounding of 1 − upper where the label is certain
+        np.testing.assert_allclose(unified_loss(y, prediction, distance=distance).distance, value, atol=3e-8)
+
+
+def test_kl_from_the_2k_vertices_equals_the_closed_form(cifar10):
+    rows = slice(0, 500)
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])[rows]
+    clipped = rs.repaired()
+    vertices = permutation_vertices(clipped.masses, clipped.focal_sets, permutations=outermost_permutations(10))
+    y = cifar10["labels"][rows]
+    nearest = -np.log(np.maximum(vertices[np.arange(500), :, y].max(axis=1), 1e-10))
+    np.testing.assert_allclose(unified_loss(y, rs, convention="paper").distance, nearest, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("distance", ["kl", "js", "js_distance", "tv", "hellinger", "brier"])
+def test_a_one_hot_distribution_is_a_label(kind, distance, random_generator):
+    prediction = random_prediction(kind, random_generator, 6, 4)
+    y = random_generator.integers(4, size=6)
+    hard = unified_loss(y, prediction, distance=distance)
+    soft = unified_loss(np.eye(4)[y], prediction, distance=distance)
+    slack = 1e-5 + hard.gap + soft.gap
+    assert (np.abs(hard.distance - soft.distance) <= slack).all()
+
+
+def test_votes_are_divided_by_their_sums(random_generator):
+    prediction = random_prediction("Members", random_generator)
+    votes = random_generator.integers(1, 9, size=(5, 4))
+    a = unified_loss(votes, prediction)
+    b = unified_loss(votes / votes.sum(axis=1, keepdims=True), prediction)
+    np.testing.assert_allclose(a.distance, b.distance, atol=1e-9)
+    assert (a.gap <= 1e-5).all()
+
+
+def test_a_set_that_holds_the_label_distribution_has_distance_zero(random_generator):
+    probs = random_generator.dirichlet(np.ones(4), (6, 5))
+    inside = probs.mean(axis=1)
+    for distance in ("kl", "js", "tv", "hellinger", "brier"):
+        assert unified_loss(inside, uq.Members(probs), distance=distance).distance.max() < 2e-3
+
+
+# Wrong or right, and the gap, against their definitions.
+
+
+@pytest.mark.parametrize("kind", PREDICTING)
+def test_labels_against_another_library(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, n=40, n_classes=4)
+    y = random_generator.integers(0, 4, 40)
+    assert is_correct(y, prediction).mean() == accuracy_score(y, prediction.labels())
+    assert prediction_errors(y, prediction).mean() == zero_one_loss(y, prediction.labels())
+    np.testing.assert_allclose(
+        probability_gap(y, prediction), 1 - prediction.mean_probs()[np.arange(40), y], atol=1e-15
+    )
+
+
+def test_votes_are_labels_drawn_by_their_shares(random_generator):
+    probs, votes = random_generator.dirichlet(np.ones(3), 30), random_generator.integers(0, 5, (30, 3)) + 1
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    each = [[is_correct(np.full(30, c), probs), probability_gap(np.full(30, c), probs)] for c in range(3)]
+    np.testing.assert_allclose(is_correct(votes, probs), np.einsum("nc,cn->n", shares, [e[0] for e in each]))
+    np.testing.assert_allclose(probability_gap(votes, probs), np.einsum("nc,cn->n", shares, [e[1] for e in each]))
+    np.testing.assert_allclose(prediction_errors(votes, probs), 1 - is_correct(votes, probs))
+
+
+def test_arrays_are_taken_as_points_and_members(random_generator):
+    members, y = random_generator.dirichlet(np.ones(3), (9, 4)), random_generator.integers(0, 3, 9)
+    for function in (is_correct, prediction_errors, probability_gap):
+        np.testing.assert_array_equal(function(y, members), function(y, uq.Members(members)))
+        np.testing.assert_array_equal(function(y, members[:, 0]), function(y, uq.Point(members[:, 0])))
+
+
+def test_one_instance_and_certainty():
+    assert probability_gap([0], [[1.0, 0.0]]).tolist() == [0.0]
+    assert prediction_errors([1], [[1.0, 0.0]]).tolist() == [1.0]
+    with refuses("y_true", "range", got="row 0 holds 2"):
+        is_correct([2], [[1.0, 0.0]])
+
+
+# Log loss and Brier loss against scikit-learn.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_means_against_another_library(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, n=60, n_classes=3)
+    y, p = random_generator.integers(0, 3, 60), prediction.mean_probs()
+    assert log_loss(y, prediction).mean() == pytest.approx(metrics.log_loss(y, p, labels=[0, 1, 2]), rel=1e-9)
+    brier = metrics.brier_score_loss(y, p, labels=[0, 1, 2], scale_by_half=False)
+    assert brier_loss(y, prediction).mean() == pytest.approx(brier, rel=1e-9)
+
+
+def test_label_distributions_are_averages_over_labels(random_generator):
+    probs, shares = random_generator.dirichlet(np.ones(4), (2, 20))
+    by_class = [log_loss(np.full(20, c), probs) for c in range(4)]
+    np.testing.assert_allclose(log_loss(shares, probs), np.einsum("nc,cn->n", shares, by_class))
+    np.testing.assert_allclose(brier_loss(shares, probs), ((probs - shares) ** 2).sum(axis=1))
+
+
+def test_a_zero_costs_the_same_in_all_number_types():
+    for dtype in (np.float16, np.float32, np.float64):
+        sure = uq.Point(np.array([[1.0, 0.0]], dtype=dtype))
+        assert log_loss([1], sure)[0] == pytest.approx(52 * np.log(2))
+    assert np.isinf(log_loss([1], [[1.0, 0.0]], floor=0.0)[0])
+    assert log_loss([1], [[1.0, 0.0]], floor=1e-3)[0] == pytest.approx(-np.log(1e-3))
+    assert brier_loss([1], [[1.0, 0.0]]).tolist() == [2.0]

@@ -132,9 +132,6 @@ def test_the_less_certain_instance_has_the_greater_score(kind):
         assert low < high or (low == high and (kind == "Point" or name.startswith("lower-entropy"))), name
 
 
-# -- votes ------------------------------------------------------------------------------------------------------------
-
-
 # -- variances --------------------------------------------------------------------------------------------------------
 
 
@@ -163,9 +160,6 @@ def test_variance_of_a_dirichlet_in_closed_form(unit):
     np.testing.assert_allclose(predicted_class_variance(dirichlet)[:2], predicted_class_variance(draws), rtol=0.03)
     parts = variance_decomposition(dirichlet)
     np.testing.assert_allclose(parts.aleatoric + parts.epistemic, total_variance(dirichlet), rtol=1e-14)
-
-
-# -- free energy ------------------------------------------------------------------------------------------------------
 
 
 # -- ordinary inputs --------------------------------------------------------------------------------------------------
@@ -436,14 +430,6 @@ def test_one_instance_two_classes_one_member(name):
     for part, values in arrays(decompose(prediction, name)).items():
         assert values.shape == (1,)
         assert np.isfinite(values).all(), part
-
-
-@pytest.mark.parametrize("name", ADDITIVE)
-def test_read_only_and_strided_arrays(name, random_generator):
-    wide = random_generator.dirichlet(np.ones(3), (10, 8))
-    strided = wide[::2, ::-2]
-    strided.flags.writeable = False
-    assert_same(decompose(uq.Members(strided), name), decompose(uq.Members(np.ascontiguousarray(strided)), name))
 
 
 @pytest.mark.parametrize("name", ADDITIVE)

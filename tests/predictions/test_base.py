@@ -1,12 +1,15 @@
 """What every prediction has: metadata, rows, what it remembers, one class against the rest."""
 
 import copy
+import datetime
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -14,8 +17,9 @@ from tests.kinds import KINDS, PREDICTING, STATEMENTS, lower_of_every_event, mas
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions import per_instance
+from uqassay.predictions import as_prediction, per_instance
 from uqassay.predictions.base import REMEMBERED, numbered
 
 # Methods shared by all kinds of prediction: bounds, slices, read-only results.
@@ -157,7 +161,6 @@ def test_ids_groups_and_weights_follow_their_index(random_generator):
 
 
 HALF = np.full((2, 2, 2), 0.5)
-
 BAD = [
     (lambda: uq.Point([[0.5, 0.6]]), "probs", "sum", r"within 1e-06; row 0 sums to 1\.1; pass normalise=True"),
     (lambda: uq.Point([[0.5, 0.5], [1.2, -0.2]]), "probs", "not-probabilities", r"row 1 holds 1\.2 at \[1, 0\]"),
@@ -710,3 +713,259 @@ def test_an_assay_of_one_class(random_generator):
     y = random_generator.integers(3, size=20)
     found = uq.assay({"m": members.one_versus_rest(1)}, (y == 1).astype(int), n_draws=10)
     assert np.isfinite(found.findings().query("model == 'm' and metric == 'kl'").estimate).all()
+
+
+# Conversion of arguments: predictions, arrays and objects of other libraries.
+
+COERCED = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]])
+
+
+def test_predictions_pass_and_arrays_become_points_and_members():
+    point = uq.Point(COERCED, ids=["a", "b"])
+    assert as_prediction(point) is point
+    assert isinstance(as_prediction(COERCED), uq.Point)
+    assert isinstance(as_prediction(COERCED.tolist()), uq.Point)
+    assert as_prediction(np.stack([COERCED] * 4, axis=1)).n_members == 4
+    assert isinstance(as_prediction({"alpha": COERCED}), uq.Dirichlet)
+    table = as_prediction(pd.DataFrame(COERCED, columns=["x", "y", "z"]))
+    assert table.class_names == ("x", "y", "z")
+
+
+def test_refusals_name_the_parameter_of_the_caller():
+    with refuses("models['DE']", "sum", got=r"row 1 sums to 1\.1"):
+        as_prediction([[0.5, 0.5], [0.5, 0.6]], "models['DE']")
+    with refuses("models['DE'].upper", "bounds"):
+        as_prediction({"lower": [[0.1, 0.1]], "upper": [[0.2, 0.2]]}, "models['DE']")
+    for odd in (None, "probs.npz", 3.5, object()):
+        with refuses("prediction", "type", got=f"got {type(odd).__name__}"):
+            as_prediction(odd)
+
+
+def test_a_list_of_models_is_not_three_instances(needs):
+    with refuses("prediction", "member-axis", got=r"got 3 arrays, the first of shape \(2, 3\)"):
+        as_prediction([COERCED, COERCED, COERCED])
+    with refuses("obj", "member-axis", got="member_axis=0"):
+        uq.from_object([COERCED, COERCED, COERCED])
+    with refuses("probs", "member-axis"):
+        uq.Members([COERCED, COERCED, COERCED])
+    for members in (
+        uq.from_object([COERCED] * 3, member_axis=0),
+        uq.Members([COERCED] * 3, member_axis=0),
+    ):
+        assert (members.n_instances, members.n_members) == (2, 3)
+    assert uq.Members([COERCED] * 3, member_axis=1).n_instances == 3
+    needs("torch")
+    import torch
+
+    tensors = [torch.tensor(COERCED, requires_grad=True) for _ in range(3)]
+    with refuses("prediction", "member-axis"):
+        as_prediction(tensors)
+    assert uq.from_object(tensors, member_axis=0).n_members == 3
+    assert as_prediction(list(torch.tensor(COERCED))).n_instances == 2  # a list of rows
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda p: uq.losses.unified_loss([0], p).total,
+        lambda p: uq.losses.log_loss([0], p),
+        lambda p: uq.losses.brier_loss([0], p),
+        lambda p: uq.losses.is_correct([0], p),
+        lambda p: uq.measures.nonspecificity(p),
+        lambda p: uq.measures.upper_entropy(p),
+        lambda p: uq.measures.lower_entropy(p),
+        lambda p: uq.measures.entropy_decomposition(p).total,
+        lambda p: uq.measures.variance_decomposition(p).total,
+        lambda p: uq.measures.uncertainty_score(p, "margin"),
+        lambda p: uq.measures.least_confidence(p),
+        lambda p: uq.measures.margin_uncertainty(p),
+        lambda p: uq.measures.credal_width(p),
+        lambda p: uq.measures.credal_uncertainty(p),
+    ],
+)
+def test_functions_of_predictions_accept_arrays(function):
+    members = np.array([[[0.7, 0.3], [0.5, 0.5]]])
+    for array, prediction in ((members, uq.Members(members)), (members[:, 0], uq.Point(members[:, 0]))):
+        np.testing.assert_array_equal(np.asarray(function(array)), np.asarray(function(prediction)))
+
+
+def test_gaussian_logits_need_a_meaning_of_their_variance_and_the_remedy_gives_one(needs):
+    mapping = {"mean": COERCED, "variance": COERCED}
+    with refuses("models['DE'].variance_is", "missing") as refusal:
+        as_prediction(mapping, "models['DE']")
+    assert "uq.from_object" in refusal.value.remedy
+    assert uq.from_object(mapping, variance_is="epistemic").spanned_by == "draws"
+    assert as_prediction(mapping | {"variance_is": "aleatoric"}).spanned_by == "passes"
+    needs("torch")
+    import torch
+
+    normal = torch.distributions.Normal(torch.zeros(4, 3), 1.0)
+    with refuses("prediction.variance_is", "missing"):
+        as_prediction(normal)
+    assert uq.from_object(normal, variance_is="aleatoric").variance_is == "aleatoric"
+
+
+def test_a_meaning_may_be_repeated_but_not_changed():
+    stated = uq.GaussianLogits([[0.0, 1.0]], [[1.0, 1.0]], variance_is="aleatoric")
+    assert uq.from_object(stated, variance_is="aleatoric") is stated
+    with refuses("variance_is", "conflict", got="'epistemic', and the key states 'aleatoric'"):
+        uq.from_object(stated, variance_is="epistemic")
+    with refuses("variance_is", "conflict", got="found probs"):
+        uq.from_object(COERCED, variance_is="aleatoric")
+
+
+# Every constructor with odd values in every place: it makes a prediction with finite numbers, or refuses in one sentence.
+
+HALVES = np.full((2, 2), 0.5)
+PASSES = np.full((2, 3, 2), 0.5)
+MAPPED = {"probs": [[0.5, 0.5]]}
+ODD = {
+    "None": None,
+    "text": "probs.npz",
+    "bytes": b"abc",
+    "mapping": {"a": 1},
+    "set": {0, 1},
+    "generator": (x for x in [[0.5, 0.5]]),
+    "function": len,
+    "object": object(),
+    "number": 0.5,
+    "huge whole number": 10**400,
+    "nan": float("nan"),
+    "truth": True,
+    "complex": 1 + 2j,
+    "empty list": [],
+    "list of nothing": [[], []],
+    "ragged": [[0.5, 0.5], [1.0]],
+    "list of None": [None, None],
+    "list of text": ["a", "b"],
+    "list of mappings": [{}, {}],
+    "list of sets": [{0}, {1}],
+    "nested lists": [[[[0.5, 0.5]]]],
+    "huge whole numbers": [[10**400, 1], [1, 1]],
+    "row": np.array([0.5, 0.5]),
+    "rows": HALVES,
+    "three axes": PASSES,
+    "four axes": np.full((2, 2, 2, 2), 0.5),
+    "no axes": np.array(0.5),
+    "no rows": np.zeros((0, 2)),
+    "no classes": np.zeros((2, 0)),
+    "one column": np.ones((2, 1)),
+    "nan inside": np.array([[0.5, np.nan], [0.5, 0.5]]),
+    "inf inside": np.array([[0.5, np.inf], [0.5, 0.5]]),
+    "-inf inside": np.array([[0.5, -np.inf], [0.5, 0.5]]),
+    "-inf alone": np.full((2, 2), -np.inf),
+    "greatest": np.full((2, 2), 1e308),
+    "greatest in single precision": np.full((2, 2), 3e38, np.float32),
+    "least": np.full((2, 2), 5e-324),
+    "negative": np.array([[1.5, -0.5], [0.5, 0.5]]),
+    "zeros": np.zeros((2, 2)),
+    "ones": np.ones((2, 2)),
+    "whole numbers": np.array([[3, 4], [1, 0]]),
+    "unsigned": np.array([[3, 4], [1, 0]], np.uint8),
+    "truth values": np.array([[True, True], [False, True]]),
+    "complex numbers": HALVES.astype(complex),
+    "long doubles": HALVES.astype(np.longdouble),
+    "half precision": HALVES.astype(np.float16),
+    "other byte order": HALVES.astype(">f8"),
+    "dates": np.array([["2020-01-01", "2020-01-02"]] * 2, dtype="datetime64[D]"),
+    "spans": np.array([[1, 2], [3, 4]], dtype="timedelta64[s]"),
+    "date objects": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)],
+    "objects": HALVES.astype(object),
+    "text array": np.array([["a", "b"], ["c", "d"]]),
+    "records": np.zeros(2, dtype=[("a", float), ("b", int)]),
+    "masked": np.ma.masked_array(HALVES, [[True, False], [False, False]]),
+    "masked, none hidden": np.ma.masked_array(HALVES),
+    "list of masked": [np.ma.masked_array([0.5, 0.5], [True, False]), np.array([0.5, 0.5])],
+    "matrix": np.matrix(HALVES),
+    "sparse": scipy.sparse.csr_array(HALVES),
+    "sparse matrix": scipy.sparse.coo_matrix(HALVES),
+    "table": pd.DataFrame(HALVES),
+    "table of nullable numbers": pd.DataFrame(HALVES).astype("Float64"),
+    "table with NA": pd.DataFrame({"a": pd.array([0.5, None], dtype="Float64"), "b": [0.5, 0.5]}),
+    "table with NaN": pd.DataFrame({"a": [0.5, None], "b": [0.5, 0.5]}),
+    "table of text": pd.DataFrame({"a": ["x", "y"], "b": [0.5, 0.5]}),
+    "table with two columns of a name": pd.DataFrame(HALVES, columns=["a", "a"]),
+    "series": pd.Series([0.5, 0.5]),
+    "nullable series": pd.Series([1, None], dtype="Int64"),
+    "nullable truth values": pd.Series([True, None], dtype="boolean"),
+    "categories": pd.Series(["a", "b"], dtype="category"),
+    "prediction": uq.Point(HALVES),
+    "list of predictions": [uq.Point(HALVES), uq.Point(HALVES)],
+}
+MAKERS = {
+    "Point": uq.Point,
+    "Point normalise": lambda v: uq.Point(v, normalise=True),
+    "Point class_names": lambda v: uq.Point(HALVES, class_names=v),
+    "Point ids": lambda v: uq.Point(HALVES, ids=v),
+    "Point groups": lambda v: uq.Point(HALVES, groups=v),
+    "Point notes": lambda v: uq.Point(HALVES, notes=v),
+    "Point log_partition": lambda v: uq.Point(HALVES, log_partition=v),
+    "Point.from_logits": uq.Point.from_logits,
+    "Point.from_binary": uq.Point.from_binary,
+    "Members": uq.Members,
+    "Members member_axis=0": lambda v: uq.Members(v, member_axis=0),
+    "Members normalise": lambda v: uq.Members(v, normalise=True),
+    "Members weights": lambda v: uq.Members(PASSES, v),
+    "Members weights of two": lambda v: uq.Members(HALVES[:, None].repeat(2, axis=1), v),
+    "Members member_axis": lambda v: uq.Members(PASSES, member_axis=v),
+    "Members.from_logits": uq.Members.from_logits,
+    "Members.from_binary": lambda v: uq.Members.from_binary(v, member_axis=1),
+    "Members.from_binary member_axis": lambda v: uq.Members.from_binary(HALVES, member_axis=v),
+    "Members.subset": lambda v: uq.Members(PASSES).subset(v),
+    "Members.sample": lambda v: uq.Members(PASSES).sample(v) is not None and uq.Point(HALVES),
+    "Dirichlet": uq.Dirichlet,
+    "Dirichlet n_draws": lambda v: uq.Dirichlet(HALVES, n_draws=v),
+    "Dirichlet seed": lambda v: uq.Dirichlet(HALVES, seed=v),
+    "Dirichlet drawn": lambda v: uq.Dirichlet(HALVES, drawn=v),
+    "Intervals lower": lambda v: uq.Intervals(v, np.ones((2, 2))),
+    "Intervals upper": lambda v: uq.Intervals(0, v),
+    "Intervals both": lambda v: uq.Intervals(v, v),
+    "Masses": lambda v: uq.Masses(v, [[0], [1]], n_classes=2),
+    "Masses focal_sets": lambda v: uq.Masses(HALVES, v, n_classes=2),
+    "Masses n_classes": lambda v: uq.Masses(HALVES, [[0], [1]], n_classes=v),
+    "Masses signed": lambda v: uq.Masses(v, [[0], [1]], n_classes=2, signed=True).repaired(),
+    "Masses.from_beliefs": lambda v: uq.Masses.from_beliefs(v, [[0], [0, 1]], n_classes=2).repaired(),
+    "Vertices": uq.Vertices,
+    "Vertices normalise": lambda v: uq.Vertices(v, normalise=True),
+    "GaussianLogits mean": lambda v: uq.GaussianLogits(v, np.ones((2, 2)), variance_is="epistemic"),
+    "GaussianLogits variance": lambda v: uq.GaussianLogits(np.zeros((2, 2)), v, variance_is="epistemic"),
+    "GaussianLogits both": lambda v: uq.GaussianLogits(v, v, variance_is="epistemic"),
+    "from_object": uq.from_object,
+    "from_object logits": lambda v: uq.from_object(v, kind="logits"),
+    "as_prediction": as_prediction,
+    "rows": lambda v: uq.Point(HALVES)[v],
+    "one_versus_rest": lambda v: uq.Point(HALVES).one_versus_rest(v),
+}
+
+
+def flaw_of(refusal: InputError) -> str | None:
+    """What is wrong with a refusal: it must have its fields and be one short sentence."""
+    said = str(refusal)
+    if refusal.parameter and refusal.rule and refusal.code and "\n" not in said and len(said) < 500:
+        return None
+    return f"no short sentence with its fields: {said!r}"
+
+
+def flaw_with(make, value) -> str | None:
+    """What is wrong with the prediction that is made of a value, or with its refusal."""
+    try:
+        prediction = make(value)
+        mean = prediction.mean_probs()
+        lower, upper = prediction.lower_probs(), prediction.upper_probs()
+    except InputError as refusal:
+        return flaw_of(refusal)
+    except Exception as problem:
+        return repr(problem)
+    if not all(found.dtype == np.float64 and np.isfinite(found).all() for found in (mean, lower, upper)):
+        return "no finite doubles"
+    if not np.allclose(mean.sum(axis=1), 1, rtol=1e-7, atol=1e-3):
+        return "sums that are not 1"
+    return None if (lower <= upper + 1e-6).all() else "a lower probability above the upper one"
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_odd_values_are_refused_in_one_sentence_or_make_finite_numbers(maker):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flaws = {name: flaw_with(MAKERS[maker], value) for name, value in ODD.items()}
+    assert {name: flaw for name, flaw in flaws.items() if flaw is not None} == {}

@@ -1,4 +1,6 @@
-"""Resampling against theory and brute force."""
+"""Resampling of means and of pairs of models: against theory, NumPy and brute force."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -6,9 +8,22 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import special
 from tests.refusals import refuses
 
-from uqassay.statistics import bca_interval, bootstrap_means, percentile_interval, win_shares
+from uqassay import native as _blas
+from uqassay.statistics import (
+    bca_interval,
+    bootstrap_means,
+    paired_mean_test,
+    percentile_interval,
+    resampling,
+    student_draws,
+    win_shares,
+)
+from uqassay.statistics.units import make_units
+
+# Resampling against theory and brute force.
 
 # ------------------------------------------------------------------------------------------------ bootstrap_means
 
@@ -76,16 +91,6 @@ def test_groups_of_one_instance_are_no_groups(random_generator):
     )
 
 
-def test_weights_as_repetition_within_a_group(random_generator):
-    values, weights = random_generator.normal(size=(20, 2)), random_generator.integers(0, 4, size=20)
-    np.testing.assert_allclose(
-        bootstrap_means(values, sample_weight=weights, n_draws=50),
-        bootstrap_means(np.repeat(values, weights, axis=0), groups=np.repeat(np.arange(20), weights), n_draws=50),
-        rtol=1e-12,
-        atol=1e-14,
-    )
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_tiny_samples(n):
     draws = bootstrap_means(np.arange(n, dtype=np.float16)[:, np.newaxis], n_draws=3)
@@ -94,22 +99,11 @@ def test_tiny_samples(n):
     assert set(draws[:, 0]) <= {0.0, 0.5, 1.0}
 
 
-def test_read_only_and_strided_values(random_generator):
-    wide = random_generator.normal(size=(6, 20)).astype(np.float32)
-    values = wide[::2].T
-    values.flags.writeable = False
-    np.testing.assert_array_equal(
-        bootstrap_means(values, n_draws=5), bootstrap_means(np.ascontiguousarray(values), n_draws=5)
-    )
-
-
 @pytest.mark.parametrize(
     ("values", "options", "parameter", "code", "got"),
     [
-        ([[1.0], [np.nan]], {}, "values", "finite", r"1 of 2 values are nan, the first at index \(1, 0\)"),
         (np.ones((2, 2, 2)), {}, "values", "shape", r"got shape \(2, 2, 2\)"),
         ([1.0], {"n_draws": 2.0}, "n_draws", "type", "got 2.0"),
-        ([1.0, 2.0], {"groups": [[1], [2]]}, "groups", "shape", ""),
     ],
 )
 def test_bad_values_are_refused(values, options, parameter, code, got):
@@ -266,3 +260,182 @@ def test_tradeoffs_in_blocks(monkeypatch, random_generator):
 def test_bad_draws_are_refused(draws, tradeoffs, parameter, code, got):
     with refuses(parameter, code, got=got):
         win_shares(draws, tradeoffs)
+
+
+# Joint draws with Student's t: against the paired test, with groups, runs, ties and infinite means.
+
+N_DRAWS = 40_000
+
+
+def share(a, b, **options):
+    """Share of draws in which the mean of a is below that of b."""
+    draws = student_draws(
+        [np.atleast_2d(a)[..., np.newaxis], np.atleast_2d(b)[..., np.newaxis]], n_draws=N_DRAWS, **options
+    )
+    return win_shares(draws[..., 0])[0]
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(12) // 2, np.arange(12) // 4])
+def test_shares_against_the_paired_test(groups, random_generator):
+    a, b = random_generator.normal(size=(2, 12))
+    test = paired_mean_test(a, b, groups=groups)
+    expected = test.pvalue / 2 if test.statistic > 0 else 1 - test.pvalue / 2
+    assert share(a, b, groups=groups) == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(N_DRAWS))
+
+
+def test_unequal_groups_and_weights_have_few_degrees_of_freedom(random_generator):
+    groups = np.repeat(np.arange(5), [60, 20, 6, 2, 2])
+    a, b = random_generator.normal(size=(2, 90)) + random_generator.normal(size=(2, 5))[:, groups]
+    test = paired_mean_test(a, b, groups=groups)
+    sure = max(share(a, b, groups=groups), share(b, a, groups=groups))
+    assert 0.5 < sure <= 1 - test.pvalue / 2 + 0.02
+    weights = random_generator.exponential(size=90)
+    weighted = paired_mean_test(a, b, sample_weight=weights)
+    expected = weighted.pvalue / 2 if weighted.statistic > 0 else 1 - weighted.pvalue / 2
+    assert share(a, b, sample_weight=weights) == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(N_DRAWS))
+
+
+def test_runs_have_their_own_degrees_of_freedom(random_generator):
+    effects = random_generator.normal(size=(3, 1))
+    draws = student_draws([np.zeros((3, 50, 1)) + effects[:, np.newaxis]], n_draws=N_DRAWS)[:, 0, 0]
+    error = effects.std(ddof=1) / np.sqrt(3)
+    for level in (0.5, 0.9, 0.95):
+        q = special.stdtrit(2, 0.5 + level / 2) * error
+        assert (np.abs(draws - effects.mean()) <= q).mean() == pytest.approx(level, abs=0.01)
+
+
+def test_columns_are_drawn_together(random_generator):
+    x = random_generator.normal(size=(2, 200))
+    y = 2 * x[0] - 1
+    stacked = [np.stack([x[0], y], axis=1)[np.newaxis], np.stack([x[1], x[1]], axis=1)[np.newaxis]]
+    draws = student_draws(stacked, n_draws=N_DRAWS)
+    np.testing.assert_allclose(draws[:, 0, 1], 2 * draws[:, 0, 0] - 1, atol=1e-12)
+    covariance = np.cov(draws[:, :, 0].T)
+    np.testing.assert_allclose(covariance, np.cov(x) / 200 * 199 / 197, atol=5 * 1 / 200 * np.sqrt(2 / N_DRAWS))
+
+
+def test_equal_models_tie_in_every_draw(random_generator):
+    x = random_generator.normal(size=(4, 30))
+    models = [v[np.newaxis, :, np.newaxis] for v in (x[0], x[1], x[0], x[2], x[3])]
+    shares = win_shares(student_draws(models, n_draws=500)[..., 0])
+    assert shares[0] == shares[2]
+
+
+def test_infinite_means_and_single_units(random_generator):
+    x = random_generator.normal(size=(1, 20, 2))
+    infinite = x.copy()
+    infinite[0, 3, 0] = np.inf
+    draws = student_draws([x, infinite], n_draws=50)
+    assert np.isposinf(draws[:, 1, 0]).all()
+    assert np.isfinite(draws[:, 1, 1]).all()
+    assert draws[:, 1, 1].std() > 0
+    assert win_shares(draws[..., 0]).tolist() == [1.0, 0.0]
+    runs = student_draws([np.concatenate([x, infinite]), x], n_draws=50)
+    assert np.isposinf(runs[:, 0, 0]).all()
+    one = student_draws([x[:, :1], x[:, 1:2]], n_draws=3)
+    np.testing.assert_array_equal(one, np.repeat([[x[0, 0], x[0, 1]]], 3, axis=0))
+
+
+def test_seeds_repeat(random_generator):
+    x = random_generator.normal(size=(2, 20, 1))
+    np.testing.assert_array_equal(student_draws([x], n_draws=9), student_draws([x], n_draws=9, rng=0))
+    assert (student_draws([x], n_draws=9) != student_draws([x], n_draws=9, rng=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "parameter", "code"),
+    [
+        ([], {}, "models", "empty"),
+        ([np.zeros((1, 3))], {}, "models[0]", "shape"),
+    ],
+)
+def test_bad_input_is_refused(models, options, parameter, code):
+    with refuses(parameter, code):
+        student_draws(models, **options)
+
+
+def test_a_seed_repeats_draws_and_a_generator_moves_on():
+    x = np.random.default_rng(0).normal(size=(2, 1, 40, 1))
+
+    def twice(rng):
+        return [student_draws(x, n_draws=20, rng=rng) for _ in range(2)]
+
+    for seed in (None, 3):
+        np.testing.assert_array_equal(*twice(seed))
+    for state in (np.random.default_rng(3), np.random.PCG64(3)):
+        first, second = twice(state)
+        assert not (first == second).any()
+    assert not (student_draws(x, n_draws=20, rng=3) == student_draws(x, n_draws=20, rng=4)).any()
+
+
+def test_the_root_of_the_covariance_is_found_by_one_thread(monkeypatch):
+    threads, used = [4], []
+    monkeypatch.setattr(_blas, "_openblas", lambda: (lambda: threads[-1], threads.append))
+    qr = np.linalg.qr
+    monkeypatch.setattr(np.linalg, "qr", lambda *given, **options: used.append(threads[-1]) or qr(*given, **options))
+    student_draws(np.random.default_rng(0).normal(size=(2, 1, 40, 1)), n_draws=20)
+    assert used == [1]
+    assert threads[-1] == 4
+
+
+# Inner loops of resampling: draws do not depend on the block size; sign flips against all flips.
+
+
+def test_draws_do_not_depend_on_the_number_of_draws(random_generator):
+    values = random_generator.normal(size=(37, 5))
+    long = bootstrap_means(values, n_draws=200, rng=3)
+    for n_draws in (1, 63, 64, 65, 199):
+        np.testing.assert_array_equal(bootstrap_means(values, n_draws=n_draws, rng=3), long[:n_draws])
+
+
+@pytest.mark.parametrize("block", [1, 3, 64, 1000])
+def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_generator):
+    integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers are exact
+    floats = random_generator.normal(size=(37, 5))
+    before = bootstrap_means(integers, n_draws=130), bootstrap_means(floats, n_draws=130)
+    monkeypatch.setattr(resampling, "_BLOCK_DRAWS", block)
+    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
+    np.testing.assert_allclose(bootstrap_means(floats, n_draws=130), before[1], rtol=1e-11, atol=1e-14)
+    monkeypatch.setattr(resampling, "_BLOCK_CELLS", 74)  # many instances: two draws at a time
+    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
+
+
+def test_draws_with_infinite_values_are_infinite(random_generator):
+    values = random_generator.normal(size=(6, 3))
+    values[2, 1], values[4, 2], values[5, 2] = np.inf, -np.inf, np.inf
+    rng = np.random.default_rng(0)
+    with np.errstate(invalid="ignore"):
+        expected = np.array([values[rng.integers(0, 6, size=6)].mean(axis=0) for _ in range(40)])
+    assert np.isinf(expected).any()
+    assert np.isfinite(expected[:, 1:]).any(axis=0).all()
+    assert np.isnan(expected[:, 2]).any()
+    np.testing.assert_allclose(bootstrap_means(values, n_draws=40), expected, rtol=1e-12)
+
+
+def test_sign_flips_against_all_flips(random_generator):
+    d = random_generator.normal(0.4, 1, size=10)
+    units = make_units(10, None, None)
+    flips = np.array(list(itertools.product([-1, 1], repeat=10)))
+    exact = np.mean(np.abs(flips @ d) >= abs(d.sum()) - 1e-12)
+    found = resampling.sign_flip_pvalue(d, units, 40_000, random_generator)
+    assert abs(found - exact) <= 5 * np.sqrt(exact * (1 - exact) / 40_000)
+
+
+def test_signs_belong_to_whole_groups(random_generator):
+    """Two groups: the four sums are ±(u + v) and ±(u − v), so half of all flips reach |u + v|."""
+    units = make_units(6, [0, 0, 0, 1, 1, 1], None)
+    found = resampling.sign_flip_pvalue(np.array([1.0, 2, 3, 1, 1, 1]), units, 20_000, random_generator)
+    assert found == pytest.approx(0.5, abs=0.02)
+
+
+def test_run_effects_have_the_variance_of_a_mean_over_runs(random_generator):
+    means = random_generator.normal(size=(4, 2))
+    effects = resampling.draw_run_effects(means, 40_000, random_generator)
+    np.testing.assert_allclose(effects.var(axis=0), means.var(axis=0, ddof=1) / 4, rtol=0.05)
+    np.testing.assert_allclose(effects.mean(axis=0), 0, atol=0.02)
+
+
+def test_run_effects_of_a_column_with_an_infinite_mean_are_zero(random_generator):
+    effects = resampling.draw_run_effects(np.array([[1.0, np.inf], [2.0, 3.0]]), 20, random_generator)
+    assert (effects[:, 1] == 0).all()
+    assert (effects[:, 0] != 0).any()

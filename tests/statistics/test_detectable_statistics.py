@@ -56,7 +56,7 @@ def print_shown(n_samples):
 
 @pytest.mark.slow
 def test_a_difference_of_this_size_is_shown_with_about_the_power():
-    greater, smaller = shown(*CELLS["1,000, 10 %, .8, 100 groups"], n_samples=80, seed=1)
+    greater, smaller = shown(*CELLS["1,000, 10 %, .8, 100 groups"], n_samples=50, seed=1)
     assert 0.55 < smaller < 0.92
     assert 0.65 < greater < 0.98
 

@@ -218,7 +218,7 @@ def test_type_one_error_for_exchangeable_models(name, method, n_samples):
 def test_type_one_error_for_skewed_differences_is_as_documented():
     shares = {
         method: np.mean(
-            pvalues(lambda rng: skewed_differences(rng, 30), n_samples=1500, seed=8, method=method, n_draws=199) <= 0.05
+            pvalues(lambda rng: skewed_differences(rng, 30), n_samples=800, seed=8, method=method, n_draws=199) <= 0.05
         )
         for method in ("student-t", "permutation")
     }
@@ -255,9 +255,9 @@ def test_type_one_error_for_runs():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["student-t", "permutation"])
 def test_power_against_theory(method):
-    n, n_samples = 50, 400
+    n, n_samples = 50, 250
     powers = []
-    for effect in (0.0, 0.2, 0.4, 0.6):
+    for effect in (0.0, 0.2, 0.4):
         p = pvalues(
             lambda rng, effect=effect: (rng.normal(effect, 1, size=n), np.zeros(n), None),
             n_samples=n_samples,
@@ -291,13 +291,13 @@ def test_power_against_theory(method):
     ],
 )
 def test_few_data_sets_have_a_false_pair_or_a_rank_set_that_misses(name, n_models):
-    false, missed = rank_worlds.errors(rank_worlds.worlds()[name], n_models, n_samples=200, seed=12)
-    assert missed <= false <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
+    false, missed = rank_worlds.errors(rank_worlds.worlds()[name], n_models, n_samples=120, seed=12)
+    assert missed <= false <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 120)
 
 
 def test_two_equal_models_are_separated_as_often_as_the_level_says():
-    false, _ = rank_worlds.errors(rank_worlds.light("normal", 100), 2, n_samples=600, seed=13)
-    assert within_binomial(false, 0.05, 600)
+    false, _ = rank_worlds.errors(rank_worlds.light("normal", 100), 2, n_samples=300, seed=13)
+    assert within_binomial(false, 0.05, 300)
 
 
 def test_power_of_all_pairs_is_nearly_that_of_the_studentised_maximum():
@@ -314,10 +314,10 @@ def test_few_groups_or_runs_make_no_model_too_sure(world):
 
 def test_power_for_two_models_against_theory():
     rng, separated = np.random.default_rng(15), 0
-    for _ in range(400):
+    for _ in range(200):
         x, _, _ = rank_worlds.light("normal", 300, 0.2)(rng, 2)
         separated += pairwise_mean_tests({"a": x[0], "b": x[1]}).reject()[0, 1]
-    assert within_binomial(separated / 400, rank_worlds.expected_power(0.2 / 2**0.5, 300), 400)
+    assert within_binomial(separated / 200, rank_worlds.expected_power(0.2 / 2**0.5, 300), 200)
 
 
 # ------------------------------------------------------------------------------------------------------ tables

@@ -1,4 +1,4 @@
-"""Estimate and mean_estimate against closed forms; coverage is measured in test_error_rates.py."""
+"""Estimates of means and shares: against closed forms and SciPy; coverage is measured in test_error_rates.py."""
 
 import copy
 import json
@@ -10,13 +10,19 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.stats import binomtest
 from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.notes import Note
 from uqassay.records import packed, unpacked
-from uqassay.statistics import Estimate, bca_interval, bootstrap_means, mean_estimate
+from uqassay.statistics import Estimate, bca_interval, bootstrap_means, mean_estimate, proportion_estimate
+from uqassay.statistics import estimate as mean_rows
+from uqassay.statistics.estimate import interval_notes, mean_estimates, single_unit, unit_notes
 from uqassay.statistics.resampling import draw_run_effects
+from uqassay.statistics.units import make_units
+
+# Estimate and mean_estimate against closed forms; coverage is measured in test_error_rates.py.
 
 VALUES = hnp.arrays(np.float64, st.integers(2, 30), elements=st.floats(-100, 100, width=32))
 
@@ -351,33 +357,147 @@ def test_bca_repeats_itself_and_follows_its_seed(random_generator):
     [
         ([], {}, "values", "shape", "got shape"),
         (np.empty((2, 0)), {}, "values", "shape", ""),
-        ([1.0, np.nan, 3.0, np.nan], {}, "values", "finite", "2 of 4 values are nan, the first at row 1"),
-        ([[1.0, 2.0], [3.0, np.nan]], {}, "values", "finite", r"the first at index \(1, 1\)"),
         (1.0, {}, "values", "shape", r"got shape \(\)"),
         (["a"], {}, "values", "type", "got dtype <U1"),
         ([1j], {}, "values", "type", "got dtype complex128"),
-        ([1.0, 2.0], {"level": 1.0}, "level", "range", "got 1.0"),
-        ([1.0, 2.0], {"level": np.nan}, "level", "range", ""),
         ([1.0, 2.0], {"method": "t"}, "method", "choice", "got 't'"),
-        ([1.0, 2.0], {"method": "bca", "n_draws": 0}, "n_draws", "range", "got 0"),
         ([1.0, 2.0], {"n_draws": True}, "n_draws", "type", ""),
-        ([1.0, 2.0], {"groups": [1]}, "groups", "shape", r"got shape \(1,\)"),
-        ([1.0, 2.0], {"groups": [1.0, np.nan]}, "groups", "finite", "row 1 has nan"),
         ([1.0, 2.0], {"groups": np.array(["a", None], dtype=object)}, "groups", "missing", ""),
         ([1.0, 2.0], {"groups": np.array(["a", 1], dtype=object)}, "groups", "type", ""),
-        (
-            [1.0, 2.0],
-            {"sample_weight": [1.0]},
-            "sample_weight",
-            "shape",
-            r"must have one weight per instance, shape \(2,\)",
-        ),
-        ([1.0, 2.0], {"sample_weight": [1.0, -1.0]}, "sample_weight", "finite", "row 1 has -1.0"),
         ([1.0, 2.0], {"sample_weight": [np.inf, 1.0]}, "sample_weight", "finite", "must be finite .* row 0 has inf"),
-        ([1.0, 2.0], {"sample_weight": [1.0, np.nan]}, "sample_weight", "finite", ""),
         ([1.0, 2.0], {"sample_weight": [0, 0]}, "sample_weight", "empty", ""),
     ],
 )
 def test_bad_input_is_refused(values, options, parameter, code, got):
     with refuses(parameter, code, got=got):
         mean_estimate(values, **options)
+
+
+# Means of many rows at once, against those of each row.
+
+
+def same(found, expected):
+    assert [one.to_dict() for one in found] == [one.to_dict() for one in expected]  # to the last bit
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 127, 1000, 4099])
+@pytest.mark.parametrize("method", ["student-t", "hall"])
+@pytest.mark.parametrize("at_once", [mean_rows.ROW_CELLS, 2500])
+def test_rows_against_each_mean(random_generator, monkeypatch, n, method, at_once):
+    monkeypatch.setattr(mean_rows, "ROW_CELLS", at_once)
+    normal = random_generator.normal(size=n)
+    odd = [np.append(normal[:-1], value) for value in (np.inf, -np.inf, 1e-300, 1e200)]
+    both = np.append(normal[:-2], [np.inf, -np.inf])[-n:]
+    rows = [normal, np.exp(3 * normal), normal > 1, np.full(n, 0.1), np.zeros(n), 1e-200 * normal, both, *odd]
+    strided = np.stack([normal, normal + 1], axis=1)
+    rows += [strided[:, 0], normal.astype(np.float32)]
+    same(
+        mean_estimates(rows, level=0.9, method=method),
+        [mean_estimate(row, level=0.9, method=method) for row in rows],
+    )
+
+
+def test_no_rows_have_no_means():
+    assert mean_estimates([]) == []
+
+
+def test_a_nan_is_refused():
+    with refuses("values", "finite", got=r"1 of 3 values"):
+        mean_estimates([np.arange(3.0), np.array([1.0, np.nan, 0.0])])
+
+
+# Notes on groups, runs and single units: their codes, texts and facts.
+
+PLAIN, GROUPED, ONE = make_units(3, None, None), make_units(3, ["a", "b", "a"], None), make_units(2, ["a", "a"], None)
+
+
+@pytest.mark.parametrize(
+    ("units", "n_runs", "expected"),
+    [
+        (PLAIN, [], []),
+        (GROUPED, [], [("groups", "2 groups", {"groups": 2})]),
+        (ONE, [], [("groups", "1 group", {"groups": 1})]),
+        (PLAIN, [3], [("runs", "3 runs", {"runs": (3,)})]),
+        (PLAIN, [3, 5], [("runs", "3 and 5 runs", {"runs": (3, 5)})]),
+    ],
+)
+def test_groups_and_runs_are_counted(units, n_runs, expected):
+    assert [(note.code, note.text, note.facts) for note in unit_notes(units, n_runs)] == expected
+
+
+@pytest.mark.parametrize("n_runs", [[1], [4, 1]])
+def test_a_single_run_has_a_note(n_runs):
+    (note,) = unit_notes(PLAIN, n_runs)
+    assert note.code == "runs"
+    assert note.text.endswith("variation between runs is left out where there is only 1")
+
+
+def test_weights_of_zero_leave_a_single_unit():
+    assert single_unit(make_units(2, None, [1, 0])).text == "1 instance: no interval"
+    assert (single_unit(ONE).code, single_unit(ONE).text) == ("no-interval", "1 group: no interval")
+    assert single_unit(ONE, "no test", "no-test").code == "no-test"
+
+
+def test_one_unit_has_no_interval():
+    assert [note.code for note in interval_notes(ONE)] == ["groups", "no-interval"]
+    assert [note.code for note in interval_notes(GROUPED, [2])] == ["groups", "runs"]
+
+
+# Wilson intervals: closed form, coverage, groups and runs.
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (930, 1000)])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_against_scipy(successes, n, level):
+    found = proportion_estimate(np.arange(n) < successes, level=level)
+    expected = binomtest(successes, n).proportion_ci(level, method="wilson")
+    assert float(found) == successes / n
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.02, 0.5, 0.93])
+@pytest.mark.parametrize("n", [30, 200])
+def test_coverage(p, n, random_generator):
+    samples = random_generator.random((1500, n)) < p
+    found = [proportion_estimate(s) for s in samples]
+    covered = np.mean([e.low <= p <= e.high for e in found])
+    assert 0.93 <= covered <= 0.985  # discrete: Wilson's own coverage swings about 0.95
+
+
+def test_coverage_with_groups(random_generator):
+    # a group's accuracy varies: Beta(18, 2) around 0.9
+    covered = []
+    for _ in range(500):
+        share = random_generator.beta(9, 1, 40)
+        values = random_generator.random((40, 12)) < share[:, None]
+        e = proportion_estimate(values.ravel(), groups=np.repeat(np.arange(40), 12))
+        covered.append(e.low <= 0.9 <= e.high)
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_groups_of_copies_count_once(random_generator):
+    values = (random_generator.random(60) < 0.8).astype(float)
+    copied = proportion_estimate(np.repeat(values, 5), groups=np.repeat(np.arange(60), 5))
+    t = mean_estimate(values)
+    # the same effective size, up to n against n − 1 and the t quantile
+    plain = proportion_estimate(values)
+    assert copied.high - copied.low == pytest.approx(plain.high - plain.low, rel=0.05)
+    assert float(copied) == pytest.approx(float(t))
+
+
+def test_runs_widen_the_interval(random_generator):
+    one = random_generator.random(300) < 0.8
+    runs = np.stack([random_generator.random(300) < p for p in (0.6, 0.8, 0.95)])
+    assert np.ptp([proportion_estimate(runs).low, proportion_estimate(runs).high]) > 2 * np.ptp(
+        [proportion_estimate(one).low, proportion_estimate(one).high]
+    )
+
+
+def test_edge_cases():
+    assert np.isnan(proportion_estimate([1.0]).low)
+    assert texts(proportion_estimate([1.0])) == ["1 instance: no interval"]
+    perfect = proportion_estimate([1, 1, 1, 1], groups=[0, 0, 1, 1])
+    assert perfect.high == 1.0
+    assert perfect.low < proportion_estimate([1, 1, 1, 1]).low
+    with refuses("values", "range", got=r"index \(0, 1\) is 2"):
+        proportion_estimate([1, 2])

@@ -1,15 +1,31 @@
-"""Linearised statistics: agreement with means, runs, groups, scales and degrees of freedom."""
+"""Linearised statistics, alone and in pairs: against means, DeLong and leaving out instances."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.notes import texts
+from tests.notes import said, texts
+from tests.refusals import refuses
 
 from uqassay.notes import Note
-from uqassay.statistics import mean_estimate, proportion_estimate
-from uqassay.statistics.auc import auc_linearised
-from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
+from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
+from uqassay.statistics.auc import IMAGINARY, auc_linearised, delong_covariance
+from uqassay.statistics.linearised import (
+    AveragedStatistic,
+    Linearised,
+    combined,
+    linearised_estimate,
+    spread_of,
+    spread_of_difference,
+    spread_of_samples,
+    sums_of_parts,
+    uneven_dof,
+    variance_of_alike,
+)
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.units import make_units, spread_of_mean
+
+# Linearised statistics: agreement with means, runs, groups, scales and degrees of freedom.
 
 
 def mean_of(values, weights=None):
@@ -173,3 +189,153 @@ def test_a_part_inside_a_single_group_leaves_the_variance_of_all(random_generato
     robust = spread_of_mean(both.influence, make_units(30, groups, None))
     assert found.standard_error >= robust.standard_error > 0
     assert 0 < found.dof <= robust.dof
+
+
+# Sums over parts that several differences share, against the difference of the whole statistics.
+
+
+def statistics(rng, n=200):
+    errors = [rng.random(n) < rate for rate in (0.2, 0.4)]
+    scores = [e + rng.normal(size=n) for e in errors]
+    scores[1] = scores[1].round(1)  # ties
+    return [
+        auc_linearised(e.astype(float), s, None, None, imaginary=IMAGINARY) for e, s in zip(errors, scores, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(200) // 3}, {"sample_weight": 1.0 + np.arange(200) % 4}])
+def test_a_difference_from_shared_sums_equals_the_difference_of_the_statistics(random_generator, options):
+    a, b = statistics(random_generator)
+    units = make_units(200, options.get("groups"), options.get("sample_weight"))
+    two, one = AveragedStatistic.of([a, replace(a, value=a.value + 0.1)], units), AveragedStatistic.of([b], units)
+    assert bool(one.sums) == (not options)  # groups and weights have factors of the whole difference
+    found = spread_of_difference(two, one, units)
+    assert found == spread_of(two.whole - b, units)
+
+
+def test_statistics_with_other_numbers_of_parts_are_subtracted_whole(random_generator):
+    a, _ = statistics(random_generator)
+    x = random_generator.normal(size=200)
+    b = Linearised(float(x.mean()), x - x.mean())
+    units = make_units(200, None, None)
+    assert spread_of_difference(AveragedStatistic.of(a, units), AveragedStatistic.of(b, units), units) == spread_of(
+        a - b, units
+    )
+
+
+def test_two_samples_against_welch():
+    x, y = np.array([0.1, 0.5, 0.4, 0.9]), np.array([1.0, 1.4, 0.7])
+    parts = np.concatenate([x - x.mean(), 0 * y]) * 7 / 4, np.concatenate([0 * x, y - y.mean()]) * 7 / 3
+    inside = np.arange(7) < 4, np.arange(7) >= 4
+    statistic = Linearised(x.mean() + y.mean(), parts[0] + parts[1], parts=parts, inside=inside)
+    _, variance, dof = combined(sums_of_parts(statistic, make_units(7, None, None)), 0.0)
+    own = x.var(ddof=1) / 4, y.var(ddof=1) / 3
+    assert variance == pytest.approx(sum(own))
+    assert dof == pytest.approx(sum(own) ** 2 / (own[0] ** 2 / 3 + own[1] ** 2 / 2))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100])
+def test_variance_of_alike_against_a_mean_and_its_fourth_moment(random_generator, scale):
+    x = random_generator.exponential(size=50) ** 4 * scale
+    variance, dof = variance_of_alike(x - x.mean(), uneven=True)
+    spread = spread_of_mean(x - x.mean(), make_units(50, None, None))
+    np.testing.assert_allclose([variance**0.5, dof], [spread.standard_error, uneven_dof(x - x.mean())], rtol=1e-12)
+    assert dof < 40
+    assert variance_of_alike(x - x.mean(), uneven=False) == (variance, 49.0)
+    assert variance_of_alike(np.zeros(3), uneven=True) == (0.0, 2.0)
+
+
+# Paired tests of statistics with influences: against tests of means, DeLong and each other.
+
+
+def test_a_difference_of_means_is_the_paired_t_test(random_generator):
+    a, b = random_generator.normal(size=(2, 40))
+    groups = np.arange(40) // 3
+    for g in (None, groups):
+        mine = paired_statistic_test(mean_of(a), mean_of(b), groups=g)
+        expected = paired_mean_test(a, b, groups=g)
+        assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+        assert ends(mine.difference) == pytest.approx(ends(expected.difference), abs=1e-12)
+
+
+def test_a_difference_of_runs_is_the_paired_t_test_of_runs(random_generator):
+    a, b = random_generator.normal(size=(3, 40)), random_generator.normal(size=(5, 40))
+    mine = paired_statistic_test([mean_of(run) for run in a], [mean_of(run) for run in b])
+    expected = paired_mean_test(a, b)
+    assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+def test_a_difference_of_areas_has_delongs_variance(random_generator):
+    positive = random_generator.integers(0, 2, 60)
+    scores = random_generator.normal(size=(2, 60)) + positive
+    areas, covariance = delong_covariance(positive, scores)
+    found = paired_statistic_test(*(auc_linearised(positive.astype(float), s, None) for s in scores))
+    z = (areas[0] - areas[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert found.statistic == pytest.approx(z, rel=1e-10)
+
+
+def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
+    """An instance can be an error of one model only; the covariance of its two influences counts."""
+    scores = random_generator.normal(size=(2, 300))
+    first = random_generator.integers(0, 2, 300).astype(float)
+    a, b = auc_linearised(first, scores[0], None), auc_linearised(1 - first, scores[1], None)
+    found = paired_statistic_test(a, b)
+    by_hand = np.sqrt(((a.influence - b.influence) ** 2).sum()) / 300
+    assert (a.value - b.value) / found.statistic == pytest.approx(by_hand, rel=0.01)
+
+
+def test_equal_statistics_are_equal_and_not_undefined(random_generator):
+    found = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([1.0, 2.0, 4.0]))
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+    assert "the two agree on every instance" in said(found)
+    shifted = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([2.0, 3.0, 5.0]))
+    assert np.isnan(shifted.pvalue)
+    assert "does not vary over the instances" in said(shifted)
+
+
+def test_pairwise_tests_are_the_paired_tests_adjusted(random_generator):
+    values = {name: random_generator.normal(size=60) + shift for name, shift in (("a", 0), ("b", 0.2), ("c", 0.9))}
+    found = pairwise_statistic_tests({name: mean_of(v) for name, v in values.items()})
+    raw = {}
+    for i, j in ((1, 0), (2, 0), (2, 1)):
+        pair = paired_mean_test(values["abc"[i]], values["abc"[j]])
+        raw[i, j] = pair.pvalue
+        assert found.pvalue[i, j] == found.pvalue[j, i] == pytest.approx(pair.pvalue, abs=1e-14)
+        assert found.difference[i, j] == -found.difference[j, i] == pytest.approx(float(pair.difference), abs=1e-14)
+        assert found.low[i, j] == -found.high[j, i] == pytest.approx(pair.difference.low, abs=1e-13)
+    ordered = sorted(raw, key=raw.get)
+    running = 0.0
+    for k, pair in enumerate(ordered):
+        running = max(
+            running, min(1.0, raw[pair] * (3, 1, 1)[k])
+        )  # of three means, two pairs cannot be the only equal ones
+        assert found.adjusted[pair] == pytest.approx(running, abs=1e-15)
+    assert np.isnan(found.pvalue.diagonal()).all()
+    assert found.reject(0.05).sum() == 2 * sum(found.adjusted[pair] <= 0.05 for pair in raw)
+
+
+def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
+    values = random_generator.normal(size=(2, 30))
+    found = pairwise_statistic_tests(
+        {"a": mean_of(values[0]), "none": Linearised(np.nan, np.zeros(30)), "b": mean_of(values[1])}
+    )
+    assert np.isnan(found.pvalue[1]).all()
+    assert found.adjusted[2, 0] == found.pvalue[2, 0] == pytest.approx(paired_mean_test(values[1], values[0]).pvalue)
+
+
+def test_bad_input_is_refused():
+    with refuses("b", "mismatch", got="got 3"):
+        paired_statistic_test(mean_of([1.0, 2.0]), mean_of([1.0, 2.0, 3.0]))
+    with refuses("statistics", "empty"):
+        pairwise_statistic_tests({})
+    with refuses("scale", "choice"):
+        linearised_estimate(mean_of([1.0, 2.0]), scale="probit")
+    with refuses("a", "empty"):
+        paired_statistic_test([], mean_of([1.0, 2.0]))
+
+
+def test_an_interval_of_a_difference_ends_where_differences_do(random_generator):
+    errors = np.array([0.0, 1.0, 0.0, 1.0])
+    a, b = (auc_linearised(errors, s, None, imaginary=0.3) for s in (np.arange(4.0), -np.arange(4.0)))
+    found = paired_statistic_test(a, b, bound=1.0).difference
+    assert -1.0 <= found.low <= found <= found.high <= 1.0

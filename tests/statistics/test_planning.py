@@ -204,14 +204,14 @@ def test_mean_width_of_an_area_at_the_n_planned_from_a_large_pilot(auc, rate, wi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rate", "r"), [(0.2, 0.0), (0.2, 0.7), (0.5, 0.4)])
+@pytest.mark.parametrize(("rate", "r"), [(0.2, 0.0), (0.5, 0.7)])
 def test_power_at_the_planned_n(rate, r):
     first, second = 0.85, 0.78
     e, a, b = correlated_scores(np.random.default_rng(2), 100_000, rate, first, second, r)
     plan = plan_difference(auc_influence(e, a) - auc_influence(e, b), power=0.8, difference=first - second)
     rng, found = np.random.default_rng(3), 0
-    for _ in range(1000):
+    for _ in range(500):
         e, a, b = correlated_scores(rng, plan.n, rate, first, second, r)
         estimate = linearised_estimate(auc_influence(e, a) - auc_influence(e, b))
         found += not estimate.low <= 0 <= estimate.high
-    assert abs(found / 1000 - 0.8) < 0.05
+    assert abs(found / 500 - 0.8) < 0.06

@@ -1,3 +1,5 @@
+"""Calibration errors of a classifier: scores and their parts, intervals, and their inversion."""
+
 import math
 
 import numpy as np
@@ -7,13 +9,26 @@ from tests.calibration.made_up_data import draw_labels
 from tests.notes import said
 from tests.refusals import refuses
 
+import uqassay as uq
 from uqassay.calibration.one_classifier import hosmer_lemeshow_test
+from uqassay.metrics import calibration as group_signs
+from uqassay.metrics import calibration_error_estimate, confidence_calibration_error
 from uqassay.metrics.calibration import (
+    GroupProducts,
+    GroupSums,
+    Inversion,
     PrepareCumulative,
+    binned_hits,
     bins_of_events,
+    classwise_calibration_error,
     cumulative_calibration_error,
+    drawn_of_groups,
+    drawn_of_instances,
+    error_estimate_of_hits,
     hosmer_lemeshow_statistic,
+    summed,
 )
+from uqassay.metrics.smooth import proper_score_parts
 
 # -- cumulative error ------------------------------------------------------------------------------------------------
 #
@@ -241,3 +256,427 @@ def test_merged_bins_against_a_loop(random_generator):
 def test_merging_is_checked(options, code):
     with refuses("least_expected", code):
         hosmer_lemeshow_statistic([0], [[0.5, 0.5]], **options)
+
+
+PARTS = ("score", "reliability", "resolution", "uncertainty", "within")
+
+
+def few_rows(generator, n):
+    rows = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.375, 0.5], [0.0, 0.25, 0.75]])
+    probs = rows[generator.integers(0, 4, n)]
+    y = (generator.random((n, 1)) > probs.cumsum(axis=1)).sum(axis=1)
+    return y, probs
+
+
+def brute_force(y, probs, score, groups_of):
+    """Parts from their definitions; `groups_of(k)` gives lists of rows."""
+    n, n_classes = probs.shape
+    parts = dict.fromkeys(PARTS, 0.0)
+    for i in range(n):
+        for k in range(n_classes):
+            e = float(y[i] == k)
+            parts["score"] += (
+                (probs[i, k] - e) ** 2 if score == "brier" else -e * math.log(probs[i, k]) if e else 0.0
+            ) / n
+
+    def xlog(x, ratio):
+        return x * math.log(ratio) if x else 0.0
+
+    for k in range(n_classes):
+        base = float((y == k).mean())
+        parts["uncertainty"] += base * (1 - base) if score == "brier" else -xlog(base, base)
+        for rows in groups_of(k):
+            p, e = probs[rows, k], (y[rows] == k).astype(float)
+            share, mean, freq = len(rows) / n, p.mean(), e.mean()
+            if score == "brier":
+                parts["reliability"] += share * (freq - mean) ** 2
+                parts["resolution"] += share * (freq - base) ** 2
+                parts["within"] += ((p - mean) ** 2).sum() / n - 2 * ((p - mean) * (e - freq)).sum() / n
+            else:
+                parts["reliability"] += share * (xlog(freq, freq / mean if mean else 1.0) - freq + mean)
+                parts["resolution"] += share * (xlog(freq, freq / base if base else 1.0) - freq + base)
+                parts["within"] -= sum(xlog(float(ei), pi / mean) for pi, ei in zip(p, e, strict=True) if ei) / n
+    return parts
+
+
+@pytest.mark.parametrize("score", ["brier", "log"])
+@pytest.mark.parametrize("n_bins", [1, 4, 10])
+def test_bins_against_brute_force(random_generator, score, n_bins):
+    for probs in (random_generator.dirichlet(np.ones(3), 60), few_rows(random_generator, 60)[1]):
+        y = np.array([random_generator.choice(3, p=p) for p in probs])
+        place = np.maximum(np.ceil(probs * n_bins).astype(int) - 1, 0)
+        wanted = brute_force(
+            y,
+            probs,
+            score,
+            lambda k, place=place: [r for b in range(n_bins) if len(r := np.flatnonzero(place[:, k] == b))],
+        )
+        found = proper_score_parts(y, probs, score=score, n_bins=n_bins)
+        for part in PARTS:
+            assert getattr(found, part) == pytest.approx(wanted[part], abs=1e-13), part
+
+
+@pytest.mark.parametrize("score", ["brier", "log"])
+def test_distinct_rows_against_brute_force(random_generator, score):
+    y, probs = few_rows(random_generator, 80)
+    groups = [np.flatnonzero((probs == row).all(axis=1)) for row in np.unique(probs, axis=0)]
+    wanted = brute_force(y, probs, score, lambda k: groups)
+    found = proper_score_parts(y, probs, score=score, by="distinct")
+    for part in PARTS:
+        assert getattr(found, part) == pytest.approx(wanted[part], abs=1e-13), part
+    assert found.within == pytest.approx(0, abs=1e-14)
+    assert (found.n_bins, found.binning, found.by, found.kind) == (None, None, "distinct", score)
+
+
+@pytest.mark.parametrize("score", ["brier", "log"])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_bins": 4}, {"n_bins": 40}, {"binning": "mass", "n_bins": 7}, {"by": "distinct"}]
+)
+def test_parts_add_up(random_generator, score, options):
+    y, probs = few_rows(random_generator, 50)
+    for rows in (probs, 0.9 * random_generator.dirichlet(np.ones(3), 50) + 1 / 30):
+        found = proper_score_parts(y, rows, score=score, **options)
+        total = found.reliability - found.resolution + found.uncertainty + found.within
+        assert found.score == pytest.approx(total, abs=1e-13)
+        assert found.calibration + found.refinement == pytest.approx(found.score, abs=1e-13)
+        assert found.reliability >= 0
+        assert found.resolution >= -1e-15
+    assert np.isfinite(found.score)
+
+
+def test_brier_reliability_is_the_squared_classwise_error(random_generator):
+    probs = random_generator.dirichlet(np.ones(4), 100)
+    y = random_generator.integers(0, 4, 100)
+    squared = classwise_calibration_error(y, probs, norm="squared")
+    assert proper_score_parts(y, probs).reliability == pytest.approx(4 * squared)
+
+
+def test_scores_against_sklearn(needs, random_generator):
+    needs("sklearn")
+    from sklearn.metrics import brier_score_loss, log_loss
+
+    p = random_generator.uniform(0.05, 0.95, 200)
+    y = (random_generator.random(200) < p).astype(int)
+    probs = np.stack([1 - p, p], axis=1)
+    assert proper_score_parts(y, probs).score == pytest.approx(2 * brier_score_loss(y, p))
+    assert proper_score_parts(y, probs, score="log").score == pytest.approx(log_loss(y, p))
+
+
+@pytest.mark.parametrize("score", ["brier", "log"])
+@pytest.mark.parametrize("options", [{}, {"binning": "mass"}, {"by": "distinct"}])
+def test_a_batch_of_parts_is_a_loop(random_generator, score, options):
+    y, probs = few_rows(random_generator, 4 * 5 * 30)
+    y, probs = y.reshape(4, 5, 30), probs.reshape(4, 5, 30, 3)
+    found = proper_score_parts(y, probs, score=score, batched=True, **options)
+    crossed = proper_score_parts(y[:, :1], probs[0], score=score, batched=True, **options)
+    for i in range(4):
+        for j in range(5):
+            alone = proper_score_parts(y[i, j], probs[i, j], score=score, **options)
+            mixed = proper_score_parts(y[i, 0], probs[0, j], score=score, **options)
+            for part in PARTS:
+                assert getattr(found, part)[i, j] == pytest.approx(getattr(alone, part), abs=1e-14, nan_ok=True)
+                assert getattr(crossed, part)[i, j] == pytest.approx(getattr(mixed, part), abs=1e-14, nan_ok=True)
+
+
+@pytest.mark.parametrize("score", ["brier", "log"])
+@pytest.mark.parametrize("options", [{"n_bins": 4}, {"binning": "mass", "n_bins": 3}, {"by": "distinct"}])
+def test_weights_equal_copies(random_generator, score, options):
+    y, probs = few_rows(random_generator, 40)
+    weights = random_generator.integers(0, 4, 40)
+    copied = proper_score_parts(np.repeat(y, weights), np.repeat(probs, weights, axis=0), score=score, **options)
+    weighted = proper_score_parts(y, probs, score=score, sample_weight=weights, **options)
+    for part in PARTS:
+        assert getattr(weighted, part) == pytest.approx(getattr(copied, part), abs=1e-13), part
+
+
+def test_an_event_of_probability_0():
+    probs = [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]
+    brier = proper_score_parts([1, 0, 1], probs)
+    assert brier.score == pytest.approx(1.0)
+    log = proper_score_parts([1, 0, 1], probs, score="log")
+    assert (log.score, log.reliability, log.refinement) == (np.inf, np.inf, pytest.approx(log.refinement))
+    assert np.isfinite(log.refinement)
+    one_bin = proper_score_parts([1, 0, 1], probs, score="log", n_bins=1)  # its mean probability is positive
+    assert (one_bin.score, one_bin.within) == (np.inf, np.inf)
+    assert np.isfinite(one_bin.reliability)
+    absent = proper_score_parts([1, 0, 1], probs, score="log", sample_weight=[0, 1, 1])
+    assert absent.score == pytest.approx(math.log(2))
+
+
+def test_ordinary_extremes():
+    for score in ("brier", "log"):
+        right = proper_score_parts([0, 1], np.eye(2), score=score)
+        assert (right.score, right.reliability) == (0, 0)
+        assert right.resolution == pytest.approx(right.uncertainty)
+        one = proper_score_parts([0], [[0.5, 0.5]], score=score, by="distinct")
+        assert one.score == pytest.approx(0.5 if score == "brier" else math.log(2))
+        assert (one.uncertainty, one.resolution) == (0, 0)
+
+
+def test_bias_of_reliability_and_resolution():
+    generator = np.random.default_rng(9)
+    truth = generator.dirichlet(np.ones(3), 300)
+    u = generator.random((4000, 300, 1))
+    y = (u > truth.cumsum(axis=-1)[:, :-1]).sum(axis=-1)
+    brier = proper_score_parts(y, truth, n_bins=5, batched=True)
+    place = np.ceil(truth * 5).astype(int) - 1
+    chance = sum(
+        truth[place[:, k] == b, k].mean() * (1 - truth[place[:, k] == b, k].mean()) for k in range(3) for b in range(5)
+    )
+    assert brier.reliability.mean() == pytest.approx(chance / 300, rel=0.05)
+    log = proper_score_parts(y, truth, score="log", n_bins=5, binning="mass", batched=True)
+    assert log.reliability.mean() == pytest.approx((3 - 1) * 5 / 2 / 300, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ({"score": "crps"}, ("score", "choice")),
+        ({"by": "rows"}, ("by", "choice")),
+        ({"n_bins": 0}, ("n_bins", "range")),
+        ({"binning": "x"}, ("binning", "choice")),
+        ({"sample_weight": [0, 0]}, ("sample_weight", "empty")),
+    ],
+)
+def test_invalid_input_of_parts_is_refused(options, refusal):
+    with refuses(*refusal):
+        proper_score_parts([0, 1], [[0.5, 0.5], [0.5, 0.5]], **options)
+    with refuses("probs", "sum", got="each row must sum to 1"):
+        proper_score_parts([0], [[0.5, 0.6]])
+
+
+# Intervals of binned calibration errors; their coverage is in `tests.metrics.calibration.test_error_coverage`.
+
+
+@pytest.fixture
+def data(random_generator):
+    probs = random_generator.dirichlet(np.ones(4), 300)
+    return random_generator.integers(0, 4, 300), probs
+
+
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_values_are_those_of_the_measures_without_intervals(data, binning):
+    options = {"binning": binning, "n_bins": 7}
+    found = {norm: calibration_error_estimate(*data, norm=norm, **options) for norm in ("l1", "l2", "squared")}
+    assert found["l1"] == pytest.approx(confidence_calibration_error(*data, **options), abs=1e-14)
+    squared = confidence_calibration_error(*data, norm="squared", debiased=True, **options)
+    assert found["squared"] == pytest.approx(squared, abs=1e-14)
+    assert found["l2"] == pytest.approx(squared**0.5, abs=1e-14)
+    for e in found.values():
+        assert e.low <= e <= e.high
+        assert (e.n, e.level) == (300, 0.95)
+        assert "7 equal-" in e.method
+    assert found["l2"].low == pytest.approx(found["squared"].low ** 0.5)
+    assert found["l2"].high == pytest.approx(found["squared"].high ** 0.5)
+
+
+def test_grouped_value_against_a_loop_over_pairs(data, random_generator):
+    y, probs = data
+    groups = random_generator.integers(0, 9, 300)
+    d = probs.max(axis=1) - (probs.argmax(axis=1) == y)
+    place = np.ceil(probs.max(axis=1) * 10).astype(int)
+    wanted = 0.0
+    for b in np.unique(place):
+        rows = np.flatnonzero(place == b)
+        pairs = [d[i] * d[j] for i in rows for j in rows if groups[i] != groups[j]]
+        wanted += len(rows) / 300 * np.mean(pairs) if pairs else 0.0
+    found = calibration_error_estimate(y, probs, norm="squared", groups=groups)
+    assert found == pytest.approx(wanted, abs=1e-12)
+    assert [note.text for note in found.notes] == ["9 groups"]
+    alone = calibration_error_estimate(y, probs, norm="squared", groups=np.arange(300))
+    assert alone == pytest.approx(calibration_error_estimate(y, probs, norm="squared"), abs=1e-12)
+
+
+def test_one_bin_against_the_exact_interval_of_a_share():
+    hits = np.repeat([1.0, 0.0], [60, 40])
+    found = error_estimate_of_hits(hits, np.full(100, 0.9), n_bins=1)
+    exact = uq.statistics.proportion_estimate(hits)
+    assert found == pytest.approx(0.3)
+    assert (found.low, found.high) == pytest.approx((0.9 - exact.high, 0.9 - exact.low), abs=0.02)
+
+
+def test_note_on_the_value_of_a_calibrated_classifier_against_theory():
+    confidence = np.full(400, 0.75)
+    found = error_estimate_of_hits(np.repeat([1.0, 0.0], [300, 100]), confidence)
+    assert (found, found.low) == (0, 0)
+    (note,) = found.notes
+    assert note.code == "bias"
+    assert note.facts["calibrated"] == pytest.approx((2 / np.pi * 0.75 * 0.25 / 400) ** 0.5, rel=0.05)
+    assert 0.04 < found.high < 0.07  # gaps that are 0 by luck
+
+
+def test_certain_and_right_leaves_the_rule_of_three():
+    found = error_estimate_of_hits(np.ones(100), np.ones(100))
+    assert (found, found.low) == (0, 0)
+    assert found.high == pytest.approx(-np.log(0.025) / 100, rel=0.15)
+
+
+def test_few_groups_widen_the_interval(data):
+    y, probs = data
+    widths = [
+        (e.low, e.high) for g in (2, 30, 300) for e in [calibration_error_estimate(y, probs, groups=np.arange(300) % g)]
+    ]
+    assert widths[0][0] == 0
+    assert widths[0][1] > widths[1][1]
+    one = calibration_error_estimate(y, probs, groups=np.zeros(300))
+    assert np.isnan(one.low)
+    assert [note.code for note in one.notes] == ["groups", "no-interval"]
+
+
+def test_draws_do_not_depend_on_the_order_of_rows_or_names_of_groups(data):
+    y, probs = data
+    order = np.random.default_rng(3).permutation(300)
+    for groups in (None, np.arange(300) // 10):
+        first = calibration_error_estimate(y, probs, groups=groups)
+        names = None if groups is None else np.array([f"g{g}" for g in groups])
+        again = calibration_error_estimate(y, probs, groups=names)
+        assert (first.low, first.high) == (again.low, again.high)
+    moved = calibration_error_estimate(y[order], probs[order])
+    first = calibration_error_estimate(y, probs)
+    assert (moved.low, moved.high) == pytest.approx((first.low, first.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "squared"])
+def test_ordinary_inputs(norm):
+    one = calibration_error_estimate([1], [[0.25, 0.75]], norm=norm)
+    if norm == "l1":
+        assert one == 0.25
+        assert one.high > 0.7
+    else:
+        assert np.isnan([one, one.low, one.high]).all()
+        assert one.notes[0].code == "undefined"
+    half = np.array([[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]], np.float16)
+    half.flags.writeable = False
+    assert calibration_error_estimate([0, 0, 1, 1], half[[0, 1, 2, 2]][::-1], norm=norm).high <= 1
+    flat = calibration_error_estimate([0] * 8, np.full((8, 2), 0.5), norm=norm)
+    assert flat.high == pytest.approx(0.25 if norm == "squared" else 0.5)
+    soft = error_estimate_of_hits([0.5, 1.0, 0.25, 0.75], [0.9, 0.95, 0.1, 0.9], norm=norm, n_bins=2)
+    assert soft.low <= soft <= soft.high
+
+
+def test_members_are_judged_by_their_mean(data):
+    y, probs = data
+    members = np.stack([probs, probs[:, ::-1]], axis=1)
+    assert calibration_error_estimate(y, uq.Members(members)) == calibration_error_estimate(y, members.mean(axis=1))
+
+
+def test_refuses():
+    y, probs = [0, 1], [[0.5, 0.5], [0.2, 0.8]]
+    with refuses("norm", "choice"):
+        calibration_error_estimate(y, probs, norm="max")
+    with refuses("n_bins", "range"):
+        calibration_error_estimate(y, probs, n_bins=0)
+
+
+def test_three_networks_on_cifar_10(cifar10):
+    probs = cifar10["three"]
+    found = calibration_error_estimate(cifar10["labels"], probs.mean(axis=1))
+    assert 0.005 < found.low < 0.0132 < found.high < 0.02
+
+
+N_DRAWS = 20_000
+
+
+@pytest.fixture
+def bins(random_generator):
+    confidence = random_generator.random(300) ** 0.5
+    hits = (random_generator.random(300) < confidence - 0.1).astype(float)
+    return binned_hits(hits, confidence, np.minimum((confidence * 5).astype(int), 4) * 3)
+
+
+def test_sums_leave_out_empty_bins(bins):
+    assert len(bins.size) == 5  # the places 0, 3, …, 12
+    assert bins.n == bins.size.sum() == 300
+    assert bins.error(bins.excess, "l1") == pytest.approx(np.abs(bins.excess).sum() / 300)
+    gaps = bins.excess / bins.size
+    assert bins.error(bins.excess, "squared") == pytest.approx((bins.size * gaps**2).sum() / 300)
+
+
+def test_draws_of_a_calibrated_classifier_against_bernoulli_labels(bins):
+    rng = np.random.default_rng(3)
+    confidence = rng.random(300) ** 0.2  # near 1: few errors, far from normal
+    of = binned_hits(np.ones(300), confidence, np.minimum((confidence * 5).astype(int), 4))
+    drawn = drawn_of_instances(of, N_DRAWS, rng).sums(np.zeros(len(of.size)))
+    hits = rng.random((N_DRAWS, 300)) < confidence
+    for b in range(len(of.size)):
+        rows = of.place == b
+        exact = confidence[rows].sum() - hits[:, rows].sum(axis=1)
+        for q in (0.025, 0.2, 0.5, 0.8, 0.975):
+            assert np.quantile(drawn[:, b], q) == pytest.approx(np.quantile(exact, q), abs=1.0 + 1e-9)  # one instance
+        assert drawn[:, b].mean() == pytest.approx(0, abs=0.05)
+
+
+def test_squares_of_a_miscalibrated_classifier_against_a_noncentral_chi_square():
+    n, gap, rng = 1000, 0.1, np.random.default_rng(5)
+    confidence = np.repeat([0.6, 0.7], n // 2)  # accuracies .5 and .6, whose variances are .25 and .24
+    of = binned_hits(np.ones(n), confidence, np.repeat([0, 1], n // 2))
+    sums = drawn_of_instances(of, N_DRAWS, rng).sums(np.full(2, gap))
+    found = of.error(sums, "squared") * n / 0.245
+    theory = stats.ncx2(2, n * gap**2 / 0.245)
+    for q in (0.025, 0.5, 0.975):
+        assert np.quantile(found, q) == pytest.approx(theory.ppf(q), rel=0.06)
+
+
+@pytest.mark.parametrize("n_groups", [12, 300])
+def test_group_draws_have_the_covariance_of_the_groups(bins, n_groups):
+    rng = np.random.default_rng(2)
+    groups = rng.permutation(300) % n_groups
+    gaps = np.array([0.1, -0.05, 0.2, 0.0, 0.1])
+    drawn = drawn_of_groups(bins, groups, n_groups, N_DRAWS, rng).sums(gaps)
+    each = np.zeros((n_groups, 5))
+    np.add.at(each, (groups, bins.place), bins.difference - gaps[bins.place])
+    np.testing.assert_allclose(drawn.mean(axis=0), bins.size * gaps, atol=0.2)
+    np.testing.assert_allclose(np.cov(drawn.T, bias=True), each.T @ each, atol=0.6, rtol=0.05)
+
+
+def test_ends_are_where_the_test_changes(bins):
+    rng = np.random.default_rng(4)
+    inversion = Inversion(bins, drawn_of_instances(bins, 999, rng), "l1", rng.standard_normal(999))
+    low, high = inversion.interval(0.9)
+    assert 0 < low < inversion.found < high
+    narrow = inversion.interval(0.5)
+    assert low < narrow[0] < narrow[1] < high
+    assert inversion.of_calibrated() == pytest.approx(np.sqrt(2 * np.array(bins.chance) / np.pi).sum() / 300, rel=0.05)
+
+
+def test_spread_of_sizes_against_a_loop(bins):
+    rng = np.random.default_rng(6)
+    terms, groups = rng.random(5), np.arange(300) % 40
+    each = terms[bins.place] - terms[bins.place].mean()
+    alone = drawn_of_instances(bins, 9, rng).spread_of_sizes(terms)
+    assert alone == pytest.approx((each**2).sum() ** 0.5 / 300)
+    sums = np.bincount(groups, each)
+    grouped = drawn_of_groups(bins, groups, 40, 9, rng).spread_of_sizes(terms)
+    assert grouped == pytest.approx((sums**2).sum() ** 0.5 / 300)
+
+
+# Signs of groups: sums and products against loops, and the sparse form against the dense one.
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def form(request, monkeypatch):
+    if request.param == "sparse":
+        monkeypatch.setattr(group_signs, "DENSE", 0)
+    return request.param
+
+
+def test_sums_against_a_loop(random_generator, form):
+    groups, cells = random_generator.integers(0, 4, 50), random_generator.integers(0, 3, 50)
+    amounts = random_generator.standard_normal(50)
+    sums = GroupSums(summed(groups, cells, amounts, (4, 3)), lambda over_all: np.abs(over_all).sum(axis=1))
+    signs = random_generator.integers(0, 2, (7, 4)) * 2.0 - 1.0
+    expected = [
+        sum(abs((signs[d][groups] * amounts)[cells == c].sum()) for c in range(3))  # each cell on its own
+        for d in range(7)
+    ]
+    np.testing.assert_allclose(sums.values(signs), expected, atol=1e-12)
+    assert isinstance(sums.sums, np.ndarray) == (form == "dense")
+
+
+def test_products_against_a_loop(random_generator, form):
+    first, second = random_generator.integers(0, 4, 50), random_generator.integers(0, 4, 50)
+    amounts = random_generator.standard_normal(50)
+    products = GroupProducts(summed(first, second, amounts, (4, 4)))
+    signs = random_generator.integers(0, 2, (7, 4)) * 2.0 - 1.0
+    expected = [(signs[d][first] * signs[d][second] * amounts).sum() for d in range(7)]
+    np.testing.assert_allclose(products.values(signs), expected, atol=1e-12)

@@ -102,18 +102,6 @@ def test_broadcasting_is_a_loop(mixtures, random_generator, name):
     np.testing.assert_allclose(own, np.diagonal(crossed), rtol=1e-12, atol=1e-15)
 
 
-@EVERY
-def test_layout_of_memory_does_not_matter(mixtures, random_generator, name):
-    probs = mixtures.probs(random_generator.dirichlet(np.ones(5), 3))
-    y = random_generator.integers(0, 4, 40)
-    measure = CALIBRATION_MEASURES[name]
-    other = np.ascontiguousarray(probs)
-    assert not probs.flags.c_contiguous
-    np.testing.assert_allclose(
-        measure.prepare(probs).values(y), measure.prepare(other).values(y), rtol=1e-12, atol=1e-15
-    )
-
-
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if not name.startswith("skce")])
 def test_bit_identical_for_every_chunk_size(mixtures, random_generator, name):
     probs = mixtures.probs(random_generator.dirichlet(np.ones(5), 30))

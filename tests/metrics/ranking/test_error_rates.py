@@ -370,8 +370,7 @@ def test_c_index_covers(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [two_scores, two_models])
-@pytest.mark.parametrize("auc", [0.6, 0.8])
+@pytest.mark.parametrize(("draw", "auc"), [(two_scores, 0.6), (two_models, 0.8)])
 def test_paired_tests_keep_their_level(draw, auc):
     found = rejections(lambda r: draw(r, 200, 0.2, (auc, auc), 0.5), 300, 35)
     for share, alpha in zip(found, (0.01, 0.05, 0.1), strict=True):

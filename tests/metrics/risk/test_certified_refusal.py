@@ -16,8 +16,18 @@ from scipy import special, stats
 from tests.metrics.risk.refusal_worlds import HARDER, Groups, World
 from tests.refusals import refuses
 
-from uqassay.metrics.certified_thresholds import certified_refusal, certify, divide, plan_on
+from uqassay.metrics.certified_thresholds import (
+    certified_refusal,
+    certify,
+    divide,
+    needed,
+    plan_on,
+    plan_refusal,
+    short_number,
+    whole_errors,
+)
 from uqassay.notes import has_note
+from uqassay.statistics.risk_bounds import bet_pvalues
 from uqassay.statistics.units import make_units, spread_of_mean
 
 SIZES = (100, 300, 2000)
@@ -234,15 +244,10 @@ def test_equal_scores_are_kept_or_refused_together():
     assert not certified_refusal(errors, np.ones(400), risk=0.05).certified
 
 
-def test_kinds_of_arrays():
+def test_infinite_scores_are_scores():
     rng = np.random.default_rng(5)
-    scores = rng.random(300).astype(np.float16)
+    scores = rng.random(300)
     errors = rng.random(300) < 0.2 * scores
-    expected = certified_refusal(errors, scores.astype(float), risk=0.15)
-    for values in (scores, np.repeat(scores, 2)[::2]):
-        values.flags.writeable = False
-        found = certified_refusal(errors, values, risk=0.15)
-        assert found.to_dict() == expected.to_dict()
     infinite = np.where(scores > 0.7, np.inf, scores)
     assert certified_refusal(errors, infinite, risk=0.15).certified
 
@@ -282,10 +287,6 @@ def test_bad_input():
         call(risk=0.1, share=1.5)
     with refuses("errors", "range", got=r"row 1 has 0\.5"):
         certified_refusal([0, 0.5], [0.1, 0.2], risk=0.1)
-    with refuses("uncertainty", "finite"):
-        certified_refusal([0, 1], [0.1, np.nan], risk=0.1)
-    with refuses("uncertainty", "mismatch"):
-        certified_refusal([0, 1], [0.1], risk=0.1)
 
 
 def show(n_sets):
@@ -306,6 +307,177 @@ def show_others(n_sets):
                 for p in (binomial_pvalue, student_pvalue)
             ]
             print(f"{n:5d} {name:45s}", *(f"{share:5.1f}" for share in found), flush=True)
+
+
+# Candidates of a certified refusal: their order, their promise, and counts at thresholds against brute force.
+
+
+@pytest.fixture
+def sample():
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.random(400), 2)
+    errors = (rng.random(400) < 0.4 * scores**2).astype(float)
+    return errors, scores, np.arange(400) // 3
+
+
+def plan(sample, *, groups=False, risk=0.08, n_other=400):
+    errors, scores, codes = sample
+    units = make_units(400, codes if groups else None, None)
+    return plan_refusal(errors, scores, units, risk=risk, alpha=0.05, n_other=n_other, largest=3.0 if groups else 1.0)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_counts_and_pvalues_against_brute_force(sample, groups):
+    errors, scores, codes = sample
+    found = plan(sample, groups=groups)
+    units = make_units(400, codes if groups else None, None)
+    tested = found.test(errors, scores, units)
+    kept = scores[:, np.newaxis] <= found.thresholds
+    assert tested.kept == pytest.approx(kept.sum(axis=0))
+    assert tested.errors == pytest.approx(errors @ kept)
+    if groups:
+        sums = [np.stack([x[codes == g].sum(axis=0) for g in range(134)]) for x in (kept * errors[:, np.newaxis], kept)]
+        assert tested.pvalues == pytest.approx(bet_pvalues(*sums, 0.08, found.bets, 3.0))
+    else:
+        assert tested.pvalues == pytest.approx(stats.binom.cdf(tested.errors, tested.kept, 0.08))
+    for at in (0, -1):
+        high = found.upper_bound(at % found.thresholds.size, errors, scores, units)
+        assert (high <= 0.08) == (tested.pvalues[at] <= 0.05)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_candidates_ascend_in_steps_to_keeping_everything(sample, groups):
+    found = plan(sample, groups=groups)
+    assert (np.diff(found.thresholds) > 0).all()
+    assert found.thresholds[-1] == np.inf
+    assert (np.diff(found.coverage) > 0).all()
+    assert found.coverage.size <= 100
+    assert found.coverage[-1] == 1.0
+    assert (found.bets is not None) == groups
+
+
+def test_the_first_candidate_is_the_one_of_greatest_power(sample):
+    errors, scores, _ = sample
+    found = plan(sample)
+    power = {}
+    for t in np.unique(scores):
+        n, k = (scores <= t).sum(), errors[scores <= t].sum()
+        counts = np.arange(n + 1)
+        most = counts[stats.binom.cdf(counts, n, 0.08) <= 0.05]
+        power[t] = stats.binom.cdf(most[-1], n, (k + 0.5) / (n + 1)) if most.size else 0.0
+    first = max(t for t in power if t < found.thresholds[0])
+    assert found.promise[1] == pytest.approx(power[first])
+    assert power[first] > max(power.values()) - 0.02  # candidates are a hundredth of the instances apart
+    likely = max(t for t in power if power[t] >= 0.5)
+    assert found.promise[0] == pytest.approx((scores <= likely).mean(), abs=0.02)
+
+
+def test_too_little_data_for_any_candidate(sample):
+    found = plan(sample, n_other=10)
+    assert found.promise == (0.0, 0.0)
+    assert found.thresholds.size >= 1
+
+
+def test_short_numbers_lie_strictly_between():
+    rng = np.random.default_rng(1)
+    for low, high in np.sort(rng.normal(size=(50, 2)) * 10.0 ** rng.integers(-9, 9, (50, 1)), axis=1):
+        assert low < short_number(low, high) < high
+    assert short_number(1.0, np.nextafter(1.0, 2.0)) == 1.0
+    assert short_number(-np.inf, 1.0) == -np.inf
+    assert -1.7e308 < short_number(-1.7e308, 1.7e308) < 1.7e308
+
+
+def test_groups_needed_grow_as_the_evidence_shrinks(sample):
+    errors, scores, codes = sample
+    found = plan(sample, groups=True)
+    units = make_units(400, codes, None)
+    few, more = (found.groups_needed(e, scores, units) for e in (errors * 0, errors))
+    assert few < more
+    assert found.groups_needed(errors * 0 + 1, scores, units) is None
+
+
+# The division of the data into two parts, and how many more instances are needed.
+
+
+@pytest.mark.parametrize(("n", "share", "expected"), [(10, 0.3, 3), (2, 0.01, 1), (2, 0.99, 1), (3, 0.5, 2)])
+def test_sizes_of_the_parts(n, share, expected):
+    parts = divide(n, None, None, share, 0)
+    assert parts.choosing.sum() == expected
+    assert (parts.groups, parts.largest) == (None, 1)
+
+
+def test_whole_groups_lie_in_one_part():
+    groups = np.array(["a", "b", "a", "c", "c", "d", "a"])
+    for seed in range(5):
+        parts = divide(7, groups, None, 0.5, seed)
+        assert all(len(set(parts.choosing[groups == g])) == 1 for g in "abcd")
+        assert parts.largest == 3
+        assert parts.units_of(parts.choosing).n_units == 2
+
+
+def test_divisions_are_random_and_repeat():
+    masks = [divide(100, None, None, 0.3, seed).choosing.tolist() for seed in (None, 0, 1)]
+    assert masks[0] == masks[1] != masks[2]
+
+
+def test_masks_that_are_refused():
+    with refuses("choosing", "shape"):
+        divide(3, None, [1, 0, 1], 0.3, None)
+    with refuses("choosing", "shape"):
+        divide(3, None, [True, False], 0.3, None)
+    with refuses("choosing", "empty", got="all 2 are True"):
+        divide(2, None, [True, True], 0.3, None)
+    with refuses("choosing", "mismatch", got="1 group in both, the first that of row 1"):
+        divide(3, ["a", "b", "b"], [True, False, True], 0.3, None)
+    with refuses("errors", "shape", got="got 1 instance"):
+        divide(1, None, None, 0.3, None)
+    with refuses("groups", "shape", got="got 1 group"):
+        divide(3, ["a"] * 3, None, 0.3, None)
+
+
+def test_errors_are_whole():
+    errors, scores = whole_errors([True, False], np.array([1, 2], dtype=np.float16))
+    assert (errors.tolist(), scores.dtype) == ([1.0, 0.0], np.float64)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_so_many_more_would_be_enough(wrong):
+    errors, scores = np.zeros(60), np.arange(60.0)
+    parts = divide(60, None, np.arange(60) < 30, 0.3, None)
+    plan = plan_refusal(errors[:30], scores[:30], make_units(30, None, None), risk=0.06, alpha=0.05, n_other=30)
+    errors[30 : 30 + wrong] = 1
+    tested = plan.test(errors[30:], scores[:30], make_units(30, None, None))
+    more = needed(plan, tested, errors[30:], scores[:30], parts)
+    kept = tested.kept[0] * (30 + more.number / 2) / 30
+    rate = tested.errors[0] / tested.kept[0]
+    assert stats.binom.cdf(np.ceil(rate * kept), np.ceil(kept), 0.06) <= 0.05
+    assert stats.binom.cdf(np.ceil(rate * kept * 0.9), np.floor(kept * 0.9), 0.06) > 0.05
+    assert "more instances would be needed" in more.text
+
+
+def test_no_instance_kept_and_a_rate_that_is_too_high():
+    errors, scores = np.zeros(40), np.arange(40.0)
+    parts = divide(40, None, np.arange(40) < 20, 0.3, None)
+    plan = plan_refusal(errors[:20], scores[:20], make_units(20, None, None), risk=0.1, alpha=0.05, n_other=20)
+    units = make_units(20, None, None)
+    above = needed(plan, plan.test(errors[20:] + 1, scores[:20], units), errors[20:] + 1, scores[:20], parts)
+    assert above.number is None
+    assert "no number of instances is enough" in above.text
+    nothing = plan.thresholds[:-1].size
+    if nothing:
+        far = scores[:20] + 100
+        assert needed(plan, plan.test(errors[20:], far, units), errors[20:], far, parts).number is None
+
+
+def test_absurd_numbers_are_not_named():
+    errors, scores = np.zeros(400), np.arange(400.0)
+    errors[200:219] = 1  # 9.5 % of the certifying ones, and a limit of 9.55 %
+    parts = divide(400, None, np.arange(400) < 200, 0.3, None)
+    plan = plan_refusal(errors[:200], scores[:200], make_units(200, None, None), risk=0.0955, alpha=0.05, n_other=200)
+    tested = plan.test(errors[200:], scores[:200], make_units(200, None, None))
+    more = needed(plan, tested, errors[200:], scores[:200], parts)
+    assert more.number > 100 * 200
+    assert more.text == "at this error rate it would take more than 100 times as many instances"
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ def test_intervals_that_ties_make_too_short_have_a_note():
     told, without = [], []
     for n in (200, 600, 2000):
         for kind in (*TIES, "94 middle", "levels", "binary"):
-            for auc in (0.5, 0.65, 0.8, 0.95):
+            for auc in (0.5, 0.8, 0.95) if n < 2000 else (0.8,):
                 cell = _covered_and_noted(Population(0.05, auc, kind), n, 60)
                 for covered, noted in cell.T.reshape(2, 2, -1):
                     told.append((covered.mean(), noted.mean()))

@@ -133,8 +133,6 @@ def test_bad_input():
         expected_cost_curve([0, 0.5], [0.1, 0.2])
     with refuses("errors", "shape"):
         expected_cost_curve([0], [0.1])
-    with refuses("level", "range"):
-        expected_cost_curve([0, 1], [0.1, 0.2], level=1)
 
 
 def show(n_sets):

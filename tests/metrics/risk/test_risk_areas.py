@@ -13,11 +13,19 @@ from uqassay.metrics.ranking import paired_ranking_test
 from uqassay.metrics.risk import (
     SCALES,
     accuracy_at_coverage_score,
+    area_estimate,
+    augrc_linearised,
     augrc_loss,
+    aurc,
     aurc_loss,
+    aurc_trapezoid,
+    e_aurc,
     e_aurc_loss,
+    prediction_rejection,
     prediction_rejection_score,
+    rank_errors,
     risk_coverage_curve,
+    small_sample_ratio,
 )
 from uqassay.statistics import proportion_estimate
 from uqassay.statistics.auc import auc_estimate
@@ -226,20 +234,6 @@ def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
 
 
 @pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
-@pytest.mark.parametrize("levels", [4, 10**6])
-def test_an_integer_weight_equals_copies(score, levels):
-    errors, uncertainty, weights = random_case(6, levels=levels)
-    copies = (2 * weights).astype(int)
-    one = score(errors, uncertainty, sample_weight=2 * weights)
-    e, s = np.repeat(errors, copies), np.repeat(uncertainty, copies)
-    assert score(e, s) == pytest.approx(float(one), abs=1e-13)
-    other = score(e, s, groups=np.repeat(np.arange(30), copies))
-    # the imaginary instances in the interval of UQ-AUC count against instances, not against weights
-    tolerance = 0.03 if score is prediction_rejection_score else 1e-10
-    assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=tolerance)
-
-
-@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
 @pytest.mark.parametrize("soft", [False, True])
 def test_row_order_does_not_matter(score, soft):
     errors, uncertainty, _ = random_case(7, n=300, levels=6, soft=soft)
@@ -328,14 +322,6 @@ def test_intervals_against_the_jackknife(score, loss, scale, slope, levels):
     assert (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=0.03)
 
 
-def test_groups_of_copies_count_once():
-    errors, uncertainty, _ = random_case(10, n=100, levels=10**6)
-    copied = aurc_loss(np.repeat(errors, 5), np.repeat(uncertainty, 5), groups=np.repeat(np.arange(100), 5))
-    plain = aurc_loss(errors, uncertainty)
-    assert copied.high - copied.low == pytest.approx(plain.high - plain.low, rel=0.02)
-    assert "100 groups" in said(copied)
-
-
 def test_no_errors_or_only_errors():
     scores = np.arange(50)
     for errors, note in ((np.zeros(50), "no errors"), (np.ones(50), "no right predictions")):
@@ -408,3 +394,77 @@ def test_bad_input_is_refused():
         with refuses("convention", "choice", got="got 'paper'"):
             score([0, 1], [1, 2], convention="paper")
     assert set(SCALES) >= {"aurc", "e-aurc", "augrc"}
+
+
+# Influences on the areas under risk-coverage curves against finite differences; training runs.
+
+
+def aurc_linearised(errors, uncertainty, weights=None):
+    return aurc(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_linearised(errors, uncertainty, weights=None):
+    return e_aurc(rank_errors(errors, uncertainty, weights))
+
+
+def selective_ratio(errors, uncertainty, weights=None):
+    return small_sample_ratio(rank_errors(errors, uncertainty, weights), "selective")
+
+
+def generalised_ratio(errors, uncertainty, weights=None):
+    return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
+
+
+def aurc_by_trapezoids(errors, uncertainty, weights=None):
+    return aurc_trapezoid(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_by_trapezoids(errors, uncertainty, weights=None):
+    return e_aurc(rank_errors(errors, uncertainty, weights), "trapezoid")
+
+
+EXACT = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
+KERNELS = (*EXACT, aurc_by_trapezoids, e_aurc_by_trapezoids)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("levels", [4, 10**6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influence_against_finite_differences_of_the_weights(kernel, soft, levels, weighted):
+    errors, uncertainty, weights = random_case(4, levels=levels, soft=soft)
+    w = weights if weighted else np.ones(30)
+    found = kernel(errors, uncertainty, weights if weighted else None)
+    assert (w * found.influence).sum() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(found.influence).max() > 1e-3
+    for i in range(30):
+        step = np.zeros(30)
+        step[i] = 1e-5
+        change = kernel(errors, uncertainty, w + step).value - kernel(errors, uncertainty, w - step).value
+        assert found.influence[i] == pytest.approx(w.sum() * change / 2e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_instances_of_weight_zero_are_absent(kernel):
+    errors, uncertainty, weights = random_case(5)
+    weights[::3] = 0
+    found, kept = kernel(errors, uncertainty, weights), weights > 0
+    other = kernel(errors[kept], uncertainty[kept], weights[kept])
+    assert found.value == other.value
+    np.testing.assert_array_equal(found.influence[kept], other.influence)
+    assert (found.influence[~kept] == 0).all()
+
+
+def test_several_runs_are_averaged_and_their_spread_is_added():
+    cases = [random_case(seed, n=200, levels=10**6)[:2] for seed in range(4)]
+    runs = [aurc_linearised(e, s, None) for e, s in cases]
+    found = area_estimate(runs, "aurc")
+    values = [run.value for run in runs]
+    assert found == pytest.approx(np.mean(values))
+    assert "4 runs" in said(found)
+    same = area_estimate([runs[0]] * 4, "aurc")
+    one = area_estimate(runs[0], "aurc")
+    assert (same.low, same.high) == pytest.approx((one.low, one.high))
+    # one run far from the others: s² / R of the values is added to the variance
+    apart = area_estimate([runs[0], runs[0], runs[0], aurc_linearised(cases[0][0], cases[0][0], None)], "aurc")
+    assert apart.high - apart.low > 1.5 * (one.high - one.low)
