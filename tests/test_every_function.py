@@ -37,10 +37,7 @@ NAN_IS_A_VALUE = {  # errors outside of the distribution are not looked at; a te
     *("metrics.scod_augrc_loss /errors", "metrics.scod_aurc_loss /errors", "metrics.scod_risk_loss /errors"),
     *(f"statistics.agreeing_pvalues /{name}" for name in ("first", "pvalue", "second", "second_pvalue")),
 }
-BROADCAST = {  # these take one number for all, and leave arrays that do not fit to NumPy; or need no equal lengths
-    *("statistics.agreeing_pvalues", "statistics.matched_difference_interval", "metrics.tradeoff_scale"),
-    "statistics.mean_correlation_estimate",
-}
+BROADCAST = {"metrics.tradeoff_scale", "statistics.mean_correlation_estimate"}  # these need no equal lengths
 LAYOUTS = {
     "Fortran's order": np.asfortranarray,
     "every second": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],

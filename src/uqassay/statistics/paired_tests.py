@@ -568,7 +568,13 @@ def agreeing_pvalues(first: Floats, pvalue: Floats, second: Floats, second_pvalu
     [0.02, 1.0, 0.01]
     """
     given = {"first": first, "pvalue": pvalue, "second": second, "second_pvalue": second_pvalue}
-    first, pvalue, second, second_pvalue = (as_numeric(values, name) for name, values in given.items())
+    given = {name: as_numeric(values, name) for name, values in given.items()}
+    first = given.pop("first")
+    for name, values in given.items():
+        if values.shape != first.shape:
+            got = f"got {values.shape} and {first.shape}"
+            fail(name, "must have the shape of first", got, "give one number for each difference", code="mismatch")
+    pvalue, second, second_pvalue = given.values()
     alike = np.sign(first) * np.sign(second) > 0
     both = ~np.isnan(pvalue) & ~np.isnan(second_pvalue)
     return np.where(both, np.where(alike, np.fmax(pvalue, second_pvalue), 1.0), pvalue)

@@ -313,7 +313,12 @@ def matched_difference_interval(
     -0.0713 0.0713
     """
     check_level(level)
-    a, b, total = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (plus, minus, n)))
+    counts = [np.asarray(v, dtype=np.float64) for v in (plus, minus, n)]
+    try:
+        a, b, total = np.broadcast_arrays(*counts)
+    except ValueError:
+        got = f"got {', '.join(str(each.shape) for each in counts)}"
+        fail("plus", "must have the shape of minus and n", got, "count the same parts three times", code="mismatch")
     if (a < 0).any() or (b < 0).any() or (a + b > total * (1 + 1e-9)).any():
         got = f"got {a.ravel()[:3]}, {b.ravel()[:3]} of {total.ravel()[:3]}"
         remedy = "count the values +1 and −1 of the same instances"
