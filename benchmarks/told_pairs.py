@@ -3,9 +3,10 @@
 Run: python -m benchmarks.told_pairs FOLDER   (two minutes)
 
 FOLDER holds, for the 10,000 test images of CIFAR-10, the classes in `labels.npy`, `three_networks.npz` with `probs`
-(10000, 3, 10), `snn.npz` and `deep_ensemble_average.npz` with `probs` (10000, 10). The package has none of these files. Each n is drawn several times.
-A pair is told against the order where the mean losses on all images say the opposite. The last line counts the pairs that are told
-in double precision and not in single precision, or the other way round.
+(10000, 3, 10), and `snn.npz` and `deep_ensemble_average.npz` with `probs` (10000, 10). The package has none of these files.
+
+Each n is drawn several times. A pair is told against the order where the mean losses on all images say the opposite. The last
+line counts the pairs that are told in double precision and not in single precision, or the other way round.
 """
 
 import sys

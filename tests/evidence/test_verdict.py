@@ -234,3 +234,18 @@ def test_the_default_tradeoff_does_not_follow_those_of_the_findings(tradeoffs):
     means = {"a": (0.15, 0.1), "b": (0.3, 0.1)}
     assert verdict(judged(means, tradeoffs=tradeoffs)) == verdict(judged(means))
     assert DEFAULT_TRADEOFF == 0.5
+
+
+def test_a_margin_that_is_not_shown_is_answered_too():
+    means = {"a": (0.15, 0.1), "b": (0.16, 0.1), "c": (0.3, 0.1)}
+    a = judged(means, 400, margin=0.012)
+    said = sentence_with(a, "is not shown")
+    found = a.compare("b", "a", tradeoff=0.5).margin.difference
+    ends = f"{found.low:.3f} to {found.high:.3f}, 90 % interval"
+    assert (
+        f"that b is no worse than a by more than 0.012 is not shown: the difference is {float(found):.3f} ({ends})"
+        in said.lower()
+    )
+    assert "c is no worse than a" in said
+    shown = judged(means, 400, margin=0.5)
+    absent(shown, "is not shown")

@@ -20,6 +20,7 @@ from uqassay.evidence.ranking import (
     compare_with_one,
     greatest_excess,
     loss_lines,
+    margin_test_at,
     rests_on_inputs,
 )
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -94,8 +95,8 @@ class Claim:
     estimate: Estimate | None = None
     #: Adjusted p-value of the claim, over its whole range the greatest; nan if there is no test.
     pvalue: float = float("nan")
-    #: What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups" or on other "inputs", one of the
-    #: "units", "infinite" means, what "refusal" gains, or "".
+    #: What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups" or on other "inputs", the "margin",
+    #: one of the "units", "infinite" means, what "refusal" gains, or "".
     limited_by: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)  #: Further numbers and names, by the kind of claim.
 
@@ -173,7 +174,26 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     within = [r for r in finite if r.pvalue_no_worse <= alpha]
     told_by = {"margin": assay.settings.margin}
     claims += [_claim("no-worse", r, (winner.model,), r.difference, r.pvalue_no_worse, told_by) for r in within]
+    if assay.settings.margin is not None and assay.n_units > 1:
+        claims += [_beyond_margin(assay, r, winner, assay.settings.margin) for r in finite if r not in within]
     return claims
+
+
+def _beyond_margin(assay: "Assay", r: Ranked, winner: Ranked, margin: float) -> Claim:
+    """A rival that is not shown to be no worse than the winner by more than the margin, with the interval that tells."""
+    at, test = DEFAULT_TRADEOFF, margin_test_at(assay, r.model, winner.model, DEFAULT_TRADEOFF, margin)
+    found = Claim(
+        "cannot-tell",
+        (r.model,),
+        (winner.model,),
+        at,
+        at,
+        estimate=test.difference,
+        pvalue=r.pvalue_no_worse,
+        limited_by="margin",
+        facts={"margin": margin},
+    )
+    return found
 
 
 def _claim(

@@ -22,6 +22,7 @@ from uqassay.text import (
     counted,
     estimate_text,
     interval,
+    level_text,
     listed,
     listed_names,
     named,
@@ -197,6 +198,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
         told = {
             "best": _best(assay, of),
             "worse": _worse(of),
+            "margin": _beyond_margin(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
             "inputs": _on_other_inputs(assay, of),
@@ -282,6 +284,22 @@ def _gap(claim: Claim) -> str:
     assert difference is not None
     same = difference.low == difference.high
     return f"{number(float(difference))}{' in every instance' if same else ''}"
+
+
+def _beyond_margin(of: dict[str, list[Claim]]) -> str:
+    """The models that are not shown to be no worse than the winner by more than the margin that was asked for."""
+    found = [c for c in of.get("cannot-tell", []) if c.limited_by == "margin" and c.estimate is not None]
+    clauses = []
+    for claim in found[:NAMES_IN_VERDICT]:
+        d, margin = claim.estimate, claim.facts["margin"]
+        assert d is not None
+        one, other = named(claim.models[0]), named(claim.others[0])
+        ends = f"{number(d.low)} to {number(d.high)}, {level_text(d.level)} interval"
+        difference = f"the difference is {number(float(d))} ({ends})"
+        clauses.append(f"that {one} is no worse than {other} by more than {margin:g} is not shown: {difference}")
+    if len(found) > NAMES_IN_VERDICT:
+        clauses.append(f"nor is it of {counted(len(found) - NAMES_IN_VERDICT, 'other model')}")
+    return sentence(clauses)
 
 
 def _unseen(of: dict[str, list[Claim]]) -> str:

@@ -151,7 +151,7 @@ def test_every_kind_of_claim_is_judged():
         for reason in re.findall(r'limited_by="([a-z]+)"', path.read_text(encoding="utf-8"))
     }
     # and "unseen" and "skewness" of the tests; with all but the first nothing is told
-    assert reasons == {"refusal", "infinite", "units", "groups", "inputs"}
+    assert reasons == {"refusal", "infinite", "units", "groups", "inputs", "margin"}
 
 
 def test_changes_of_the_choice():
