@@ -109,9 +109,9 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("lab/papers/gain/trainings.py", "code"),
     ("losses/votes.py", "'type' if counts.dtype == bool else 'range'"),
     ("predictions/formats.py", "code"),
-    ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
-    ("predictions/files.py", "code"),
-    ("predictions/files.py", "problem.code"),
+    ("files.py", "'unreadable' if done == 'read' else 'unwritable'"),
+    ("files.py", "code"),
+    ("files.py", "problem.code"),
     ("statistics/units.py", "code"),
 }
 

@@ -218,7 +218,6 @@ def pages() -> dict[str, Callable[[], uq.Assay]]:
             {"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n), subgroups={"site": data.sites(n)}
         ),
         "votes": made({"m": two["a"]}, y=data.votes(n)),
-        "margin": made(two, n, margin=0.1, distance="brier", level=0.9),
         "one instance": made(data.rivals(1, n_models=2), 1),
         "class sets": made({"s": data.prediction("ClassSets", n)}, n, measures=None),
     }

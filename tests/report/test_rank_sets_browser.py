@@ -111,15 +111,15 @@ def test_tables_of_many_models_scroll_and_keep_their_heads(driver, tmp_path):
 
 def test_marks_are_explained_where_they_are_shown(driver, tmp_path):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    z = 2 * np.eye(3)[y] + rng.normal(size=(300, 3))
-    models = {"near": uq.Point(softmax(z)), "far": uq.Point(softmax(z + rng.normal(size=z.shape)))}
+    y = rng.integers(0, 3, 60)
+    z = 6 * np.eye(3)[y] + rng.normal(size=(60, 3))
+    models = {"near": uq.Point(softmax(z)), "far": uq.Point(softmax(0.4 * z))}
     a = uq.assay(models, y, n_draws=5, measures=(), calibration=())
     assert [r.limited_by for r in a.ranked(0.5) if r.model == "far"] == ["unseen"]
     driver.get(a.to_html(tmp_path / "marks.html").resolve().as_uri())
     open_all(driver)
     note = "return document.getElementById('ranking-marks').textContent"
     assert driver.execute_script(note).startswith(
-        "† significant if rare huge losses could be excluded, which 300 instances"
+        "† significant if rare huge losses could be excluded, which 60 instances"
     )
     assert "†" in driver.execute_script("return document.getElementById('ranking').textContent")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         rank_disentanglement,
     )
     from uqassay.evidence.disentanglement_words import disentanglement_lines, disentanglement_sentences
+    from uqassay.evidence.excess import Excess
     from uqassay.evidence.findings import FINDING_COLUMNS
     from uqassay.evidence.gain import (
         GAIN_SCORES,
@@ -58,6 +59,7 @@ _WHERE = {
     "TRADEOFFS": "options",
     "Answer": "answer",
     "Assay": "result",
+    "Excess": "excess",
     "AssayStream": "stream",
     "BackwardScore": "mistakes",
     "CalibrationClaim": "calibration",
@@ -109,6 +111,7 @@ __all__ = [
     "CoverageCurve",
     "DataSetComparison",
     "DisentanglementStudy",
+    "Excess",
     "GainResult",
     "GainRun",
     "GainSample",

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import Floats, row_chunks
+from uqassay.arrays import Floats, release, row_chunks
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
-from uqassay.evidence.scoring import Settings
+from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets
 from uqassay.losses.unified import FLOORS, label_losses, point_losses
 from uqassay.predictions import Masses, Point, Prediction
 from uqassay.records import Shape
@@ -29,7 +29,6 @@ from uqassay.text import count, listed, named
 __all__ = ["TERMS", "Excess", "excess_of", "failing_at_most"]
 
 TERMS = ("distance", "log-loss", "brier")  # the non-specificity does not depend on the label, so its columns tell
-HELD = 2**22  # losses of all models that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,12 @@ class Excess:
         if len(self.names) != self.greatest.shape[1] or len(self.greatest) != len(TERMS):
             got = f"got {len(self.names)} names for an array of shape {self.greatest.shape}"
             fail("names", "must name the models of the arrays", got, code="shape")
+
+    @classmethod
+    def unknown(cls, names: Sequence[str]) -> "Excess":
+        """Of models whose losses of other labels are not known."""
+        each = np.full((len(TERMS), len(names)), np.nan)
+        return cls(tuple(names), np.stack([each] * len(names), axis=1), each, each)
 
     def joined(self, other: "Excess") -> "Excess":
         """That of the inputs of both."""
@@ -75,7 +80,8 @@ def excess_of(models: Mapping[str, Sequence[Prediction]], settings: Settings) ->
     j, n, k = len(names), first.n_instances, first.n_classes
     over = np.full((len(TERMS), j, j), -np.inf)
     greatest, least = np.full((len(TERMS), j), -np.inf), np.full((len(TERMS), j), np.inf)
-    for rows in row_chunks(n, 8 * k * j, chunk_bytes=8 * HELD):
+    points = sum(points_of_sets(run) or 3 for several in runs for run in several)
+    for rows in row_chunks(n, 8 * k * points, chunk_bytes=PART_BYTES):
         for t, term in enumerate(TERMS):
             losses: list[NDArray[Any] | None] = [_losses(each, rows, term, settings) for each in runs]
             for a, one in enumerate(losses):
@@ -91,6 +97,9 @@ def excess_of(models: Mapping[str, Sequence[Prediction]], settings: Settings) ->
                         over[t, a, b] = np.maximum(over[t, a, b], apart.max(initial=-np.inf))
                         over[t, b, a] = np.maximum(over[t, b, a], -apart.min(initial=np.inf))
                 over[t, a, a] = 0.0
+        for run in (one for several in runs for one in several):
+            for name in run.array_names():
+                release(getattr(run, name))  # pages of files that were read
     return Excess(names, over, greatest, least)
 
 

@@ -1296,7 +1296,7 @@ def _detectable(
         def excess(x: Floats) -> Floats:
             factor = {"runs" if of_runs else "units": np.exp(x)}
             found = _smallest(spreads, extra, bound, alpha=alpha, power=power, **factor)
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):  # 0 for models that agree
                 return np.asarray(np.log(found) - np.log(goal))
 
         few, many = 0.0 * one, np.log(MOST) * one

@@ -451,8 +451,9 @@ def _metadata_of(place: Path, *, verify: bool) -> dict[str, Any] | None:
         and math.isfinite(found.seconds)
         and (found.accuracy is None or math.isfinite(found.accuracy))
     )
-    same = not verify or all(_is_whole(place / f, found.bytes[f], found.files[f]) for f in found.files)
-    return metadata if whole and same else None
+    if whole and verify:
+        whole = all(_is_whole(place / name, found.bytes[name], found.files[name]) for name in found.files)
+    return metadata if whole else None
 
 
 def _is_own(metadata: Mapping[str, Any], place: Path) -> bool:

@@ -18,7 +18,7 @@ from uqassay.credal import (
     paper_masses,
     permutation_vertices,
 )
-from uqassay.evidence import assay, is_held_out
+from uqassay.evidence import Excess, assay, is_held_out
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.papers.unified.predictors import PREDICTORS, whole_predictions
 from uqassay.losses import FLOORS, unified_loss
@@ -96,7 +96,15 @@ def with_terms(
         nonspecificity=nonspecificity or found.settings.nonspecificity,
     )
     return replace(
-        found, models=tuple(models), settings=settings, sets={}, warnings=(), calibration=(), scaled={}, backward=()
+        found,
+        models=tuple(models),
+        settings=settings,
+        excess=Excess.unknown([m.name for m in models if not m.baseline]),
+        sets={},
+        warnings=(),
+        calibration=(),
+        scaled={},
+        backward=(),
     )
 
 
