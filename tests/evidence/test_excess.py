@@ -64,6 +64,30 @@ def test_no_loss_of_any_label_exceeds_the_bound_of_its_pair(random_generator):
                 assert (losses[0] - losses[1]).max() <= excess_over(a, one, other, "unified", tradeoff) + 1e-9
 
 
+@pytest.mark.parametrize("distance", ["kl", "js", "tv", "hellinger"])
+def test_no_loss_of_any_label_distribution_exceeds_the_bound_of_its_pair(distance, random_generator):
+    """Between labels the difference of two losses may be greater than at any label."""
+    models = {
+        "set": uq.Members(random_generator.dirichlet(np.ones(K), (N, 4))),
+        "other": uq.Members(random_generator.dirichlet(np.ones(K), (N, 4))),
+        "point": uq.Point(random_generator.dirichlet(np.ones(K), N)),
+    }
+    first = uq.assay(models, random_generator.dirichlet(np.ones(K), N), distance=distance, **PLAIN)
+    for _ in range(10):
+        y = random_generator.dirichlet(np.full(K, 0.5), N)
+        a = uq.assay(models, y, distance=distance, prior=np.full(K, 1 / K), **PLAIN)
+        for one in first.models:
+            for other in first.models:
+                for term in ("distance", "log-loss", "brier"):
+                    if "vacuous" in (one.name, other.name) and term != "distance":
+                        continue
+                    seen = (a[one.name].columns[term] - a[other.name].columns[term]).max()
+                    metric = first.settings.distance_metric if term == "distance" else term
+                    bound = float(excess_over(first, LossReading(one), LossReading(other), metric))
+                    if one.name != "class-prior":  # whose losses are those of the labels that came
+                        assert seen <= bound + 1e-6, (one.name, other.name, term)
+
+
 def test_chunks_give_the_excess_of_the_whole(random_generator):
     probs = random_generator.dirichlet(np.ones(K), (2, N))
     whole = uq.assay({"a": uq.Point(probs[0]), "b": uq.Point(probs[1])}, Y, **PLAIN).excess

@@ -445,19 +445,28 @@ def _farther(assay: "Assay", one: LossReading, other: LossReading, term: str) ->
     """Greatest excess of a loss that depends on the label; nan where it is not known."""
     if term not in TERMS:
         term = "distance"
-    if not (one.model.baseline or other.model.baseline):
+    between = assay.labels.ndim == 2 and not _is_linear(assay, one, other, term)
+    if not (one.model.baseline or other.model.baseline or between):
         return assay.excess.of(term, one.model.name, other.model.name)
-    # baselines say the same of every input, with few different losses
-    ends = []
-    for reading, sign in ((one, 1), (other, -1)):
-        if reading.model.baseline:
-            said = column_of(reading.model, term, held_out=reading.held_out)
-            ends.append(float(said.max() if sign > 0 else -said.min()))
-        else:
-            place = assay.excess.names.index(reading.model.name)
-            most = assay.excess.greatest if sign > 0 else -assay.excess.least
-            ends.append(float(most[TERMS.index(term), place]))
-    return sum(ends)
+    most, least = _ends(assay, one, term)[1], _ends(assay, other, term)[0]
+    # between labels the loss of the other model may be less than at any of them, but not less than 0
+    return most - (least if assay.labels.ndim == 1 else 0.0)
+
+
+def _is_linear(assay: "Assay", one: LossReading, other: LossReading, term: str) -> bool:
+    """Whether the difference of the losses is linear in the label distribution, so that it is greatest at a label."""
+    distance = assay.settings.distance if term == "distance" else {"log-loss": "kl"}.get(term, term)
+    points = term != "distance" or (one.model.n_points == 1 and other.model.n_points == 1)
+    return points and distance in ("kl", "brier")
+
+
+def _ends(assay: "Assay", reading: LossReading, term: str) -> tuple[float, float]:
+    """Least and greatest loss at any label of the inputs seen; of baselines, which say the same of each, those they have."""
+    if reading.model.baseline:
+        said = column_of(reading.model, term, held_out=reading.held_out)
+        return float(said.min()), float(said.max())
+    at = TERMS.index(term), assay.excess.names.index(reading.model.name)
+    return float(assay.excess.least[at]), float(assay.excess.greatest[at])
 
 
 def _wider(assay: "Assay", one: LossReading, other: LossReading) -> float:
