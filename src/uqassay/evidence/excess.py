@@ -49,8 +49,8 @@ class Excess:
     @classmethod
     def unknown(cls, names: Sequence[str]) -> "Excess":
         """Of models whose losses of other labels are not known."""
-        each = np.full((len(TERMS), len(names)), np.nan)
-        return cls(tuple(names), np.stack([each] * len(names), axis=1), each, each)
+        shape = len(TERMS), len(names)
+        return cls(tuple(names), np.full((*shape, len(names)), np.nan), np.full(shape, np.nan), np.full(shape, np.nan))
 
     def joined(self, other: "Excess") -> "Excess":
         """That of the inputs of both."""
