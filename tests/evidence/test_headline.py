@@ -144,3 +144,10 @@ def test_marks_of_direction_cannot_turn_the_text_around():
     text = " ".join(judged({"a\u202ertl": (0.15, 0.05), "b\u2067": (0.3, 0.05)}, N).headline())
     assert r"a\u202ertl" in text
     assert not set(text) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+
+
+def test_both_conditions_are_said_where_cases_come_in_groups():
+    means = {"a": (0.15, 0.05), "b": (0.3, 0.05)}
+    said = judged(means, 300, floor=None, groups=np.arange(300) // 2).verdict()
+    assert said[0].startswith("If no huge losses strike whole groups, which 150 groups cannot exclude: for λ ")
+    assert any("the choice of a holds if a gives the true class probability 0" in text for text in said)

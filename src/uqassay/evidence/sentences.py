@@ -336,10 +336,14 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
 def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """How seldom models may fail on inputs unlike those seen for choices at the ends of their ranges, and at the default λ."""
     answer, clauses = assay.answer(), []
-    for choice in answer.choices:
-        if choice.cases and (ends := _at_its_ends(choice)):
+    for i, choice in enumerate(answer.choices):
+        ends = _at_its_ends(choice)
+        # the headline has room for one condition, and for some of the choices
+        untold = choice.sure is None and (condition(answer) or i >= SHOWN_RANGES)
+        if choice.cases and (ends or untold):
+            where = ends or range_text(choice.low, choice.high)
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
-            clauses.append(f"{ends} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
+            clauses.append(f"{where} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
     if claim is not None:
         holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
@@ -538,19 +542,20 @@ def condition(answer: Answer) -> str:
     return ""
 
 
-def range_text(low: float, high: float) -> str:
-    """A range of λ in words.
+def range_text(low: float, high: float, *, every: bool = False) -> str:
+    """A range of λ in words; with `every` it says that all λ from the first on are meant.
 
     Examples
     --------
     >>> range_text(0.0, 0.25), range_text(0.25, 2.0), range_text(0.25, float("inf")), range_text(0.251, 0.252)
     ('for λ up to 0.25', 'for λ from 0.25 to 2', 'for λ from 0.25 on', 'for λ near 0.25')
     """
+    of = "for every λ" if every else "for λ"
     if np.isinf(high):
-        return "at every λ" if low == 0 else f"for λ from {tradeoff(low)} on"
+        return "at every λ" if low == 0 else f"{of} from {tradeoff(low)} on"
     if tradeoff(low) == tradeoff(high):
         return f"for λ near {tradeoff(low)}"
-    return f"for λ up to {tradeoff(high)}" if low == 0 else f"for λ from {tradeoff(low)} to {tradeoff(high)}"
+    return f"for λ up to {tradeoff(high)}" if low == 0 else f"{of} from {tradeoff(low)} to {tradeoff(high)}"
 
 
 # -- the choice ---------------------------------------------------------------------------------------------------------

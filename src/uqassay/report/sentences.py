@@ -986,7 +986,7 @@ def answer_choices(answer: Answer) -> list[Statement]:
 
 
 def _choice(answer: Answer, c: Recommendation) -> Statement:
-    where = f"{range_text(c.low, c.high).replace('for λ from', 'for every λ from')}{resting(answer, c)}"
+    where = f"{range_text(c.low, c.high, every=True)}{resting(answer, c)}"
     where = ", ".join(filter(None, (where, condition(answer))))
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
