@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import RandomState
+from uqassay.arrays import Floats, RandomState
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures, SharedMembers, independence, shared_members
 from uqassay.calibration.one_classifier import (
@@ -55,7 +55,6 @@ __all__ = [
 
 # Labels drawn from one mixture, and the least value of a measure over all mixtures for each draw of them.
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 FIRST_DRAWS = 19  # which a sequential test searches to the end, for the standard deviation of the null

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_numeric, generator
+from uqassay.arrays import Floats, RandomState, as_numeric, generator
 from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
 from uqassay.files import whole_file
@@ -46,7 +46,6 @@ __all__ = [
 
 # Calibration map γ of estimates of epistemic uncertainty: isotonic regression of the mean gain in bins.
 
-Floats = NDArray[np.float64]
 MapBins = Literal["paper", "own"]
 
 FORMAT, VERSION = "uqassay-epistemic-map", 1

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_numeric, check_rows
+from uqassay.arrays import Floats, RandomState, as_numeric, check_rows
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, independence
 from uqassay.calibration.one_classifier import (
@@ -47,7 +47,6 @@ __all__ = [
 
 # Network that maps features to mixture weights, fitted to a proper score with gradients by backpropagation.
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Loss = Callable[[Floats], tuple[float, Floats]]  # weights (n, M) -> mean score and its gradient (n, M)
 Layers = list[tuple[Floats, Floats]]  # matrix (inputs, outputs) and shift (outputs,) of each layer

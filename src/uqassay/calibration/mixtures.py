@@ -13,7 +13,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from uqassay.arrays import available_cores, scratch
+from uqassay.arrays import Floats, available_cores, scratch
 from uqassay.checks import fail
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.metrics.calibration import (
@@ -552,7 +552,6 @@ def _formula(members: AnyFloats, prepare: object) -> "Formula | None":
 # number of threads. Binned measures jump where a probability crosses an edge, so a difference in the last digit could
 # change the result of a search.
 
-Floats = NDArray[np.float64]
 
 CHUNK_BYTES = 4 * 2**20  # working set of one core
 SHARED_AT_ONCE = 64  # mixtures of one call of a kernel that evaluates them for all draws of labels

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.special import gammaincc, ndtr
 
-from uqassay.arrays import CACHE_BYTES, RandomState, generator, row_chunks
+from uqassay.arrays import CACHE_BYTES, Floats, RandomState, generator, row_chunks
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.direction import ConfidenceGap, Direction, confidence_gap
 from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared_members
@@ -99,7 +99,6 @@ __all__ = [
 
 # Shared steps of the Monte-Carlo tests of calibration: labels drawn from probabilities, p-values, thresholds.
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 CALIBRATED = {

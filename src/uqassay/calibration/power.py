@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from uqassay.arrays import RandomState, as_numeric
+from uqassay.arrays import Floats, RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.mixtures import shared_members
@@ -31,8 +31,6 @@ __all__ = [
 
 
 # Assumed miscalibrations: the true probabilities as a function of the predicted ones.
-
-Floats = NDArray[np.float64]
 
 
 @final

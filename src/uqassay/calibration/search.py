@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.calibration.mixtures import CHUNK_BYTES, MixtureObjective, defined, for_each_part
 from uqassay.checks import fail, is_number
 from uqassay.native import kernel
@@ -65,7 +66,6 @@ class RowNumbers:
 # References ---------- Storn, Price (1997), Differential evolution; Zhang, Sanderson (2009), JADE (moves towards one of
 # the best).
 
-Floats = NDArray[np.float64]
 
 BEST_SHARE = 0.15  # share of a population that counts as the best
 TOWARDS = np.array(

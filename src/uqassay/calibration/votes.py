@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_array, generator
+from uqassay.arrays import Floats, RandomState, as_array, generator
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.one_classifier import (
     ShownVerdict,
@@ -50,8 +50,6 @@ __all__ = [
 
 
 # Buckets of instances that state a similar epistemic variance: stated against observed.
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import RandomState, as_numeric
+from uqassay.arrays import Floats, RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.one_classifier import Parts, groups_of, hard_labels, member_array, two_parts
@@ -23,7 +23,6 @@ from uqassay.text import counted
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 NO_WEIGHTS = (Note("undefined", "the measure is undefined on the calibration part: no weights"),)

@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, row_chunks
+from uqassay.arrays import Floats, RandomState, row_chunks
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.one_classifier import check_search, hard_labels, member_array
@@ -29,7 +29,6 @@ __all__ = [
 # A primal-dual interior-point method takes ten to twenty Newton steps for any number of instances. Multiplicative
 # updates (EM) take thousands if some optimal weights are zero.
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Oracle = Callable[[Floats], tuple[float, Floats, Floats]]  # weights -> value, gradient, Hessian
 ScoreWeights = tuple[Floats, float, float]  # weights (M,), mean score, upper bound of its distance from the least score

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, as_numeric
+from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
@@ -629,7 +629,6 @@ def _common(run: Prediction, n_points: int, seed: int, name: str) -> Prediction:
 
 # Which uncertainty scores an assay holds: those that the models offer, and those given with the predictions.
 
-Array = NDArray[np.float64]
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
 METRICS = (
     "accuracy",
@@ -654,7 +653,7 @@ TAKEN = {
 
 def given_scores(
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None, aligned: Aligned
-) -> dict[str, dict[str, Array]]:
+) -> dict[str, dict[str, Floats]]:
     """Check the scores given: by model and name, ``(R, n)`` each."""
     if uncertainties is not None and not isinstance(uncertainties, Mapping):
         fail(
@@ -664,7 +663,7 @@ def given_scores(
             'write {"model": {"density": values}}',
             code="type",
         )
-    found: dict[str, dict[str, Array]] = {}
+    found: dict[str, dict[str, Floats]] = {}
     for model, scores in (uncertainties or {}).items():
         if model not in aligned.models:
             fail(
@@ -690,7 +689,7 @@ def given_scores(
 
 
 def score_list(
-    measures: Sequence[str] | None, aligned: Aligned, given: Mapping[str, Mapping[str, Array]]
+    measures: Sequence[str] | None, aligned: Aligned, given: Mapping[str, Mapping[str, Floats]]
 ) -> tuple[str, ...]:
     """Names of all scores of an assay; the non-specificity has its column anyway and is not repeated."""
     if measures is None:
@@ -700,7 +699,7 @@ def score_list(
     return tuple(name for name in dict.fromkeys([*measures, *others]) if name != "nonspecificity")
 
 
-def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
+def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Floats:
     if name in TAKEN or name in {one.metric for one in DISTANCES.values()} or not name.strip():
         fail(
             f"uncertainties[{model!r}]",

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.scoring import Array, ModelScores, Settings, score_model
+from uqassay.arrays import Floats
+from uqassay.evidence.scoring import ModelScores, Settings, score_model
 from uqassay.predictions import (
     Intervals,
     Point,
@@ -27,10 +28,10 @@ __all__ = [
 def score_baselines(
     y: NDArray[Any],
     n_classes: int,
-    prior: Array,
+    prior: Floats,
     settings: Settings,
     *,
-    held_out: Mapping[str, Array] | None = None,
+    held_out: Mapping[str, Floats] | None = None,
 ) -> list[ModelScores]:
     """Scores of the vacuous statement (anything may happen) and of the class frequencies.
 
@@ -82,12 +83,12 @@ def has_held_out(model: ModelScores) -> bool:
     return PREFIX + HELD_OUT[0] in model.columns
 
 
-def column_of(model: ModelScores, column: str, *, held_out: bool) -> Array:
+def column_of(model: ModelScores, column: str, *, held_out: bool) -> Floats:
     """A column ``(R, n)``; with `held_out` of the class frequencies that of the others, if they saw the labels."""
     return model.columns[PREFIX + column if held_out and has_held_out(model) else column]
 
 
-def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> Array:
+def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> Floats:
     """E of every run and instance, ``(R, n)``."""
     d, ns = (column_of(model, name, held_out=held_out) for name in ("distance", "nonspecificity"))
     return d + tradeoff * ns
@@ -95,7 +96,7 @@ def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> A
 
 def held_out_columns(
     y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None, settings: Settings
-) -> dict[str, Array]:
+) -> dict[str, Floats]:
     """Losses of the class frequencies of all other instances, with groups of all other groups; ``(1, n)`` each.
 
     The frequencies of the test labels themselves are better than the true ones by about (K - 1)/(2n) nats, because each label
@@ -115,7 +116,7 @@ def held_out_columns(
     return {PREFIX + name: column for name, column in found.items()}
 
 
-def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Array, NDArray[Any]]]:
+def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Floats, NDArray[Any]]]:
     """Rows, what is said of them, and what they are scored against; of labels alone one row for each class."""
     counts = np.bincount(y, minlength=n_classes).astype(float) if y.ndim == 1 else y.sum(axis=0)
     n = len(y)
@@ -139,5 +140,5 @@ def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iter
         first = last
 
 
-def _shares(counts: Array) -> Array:
+def _shares(counts: Floats) -> Floats:
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from uqassay._workers import Workers, wanted_processes
-from uqassay.arrays import argmax_of_rows, release, row_chunks
+from uqassay.arrays import Floats, argmax_of_rows, release, row_chunks
 from uqassay.calibration.credal import (
     Convention,
     CredalCalibrationTest,
@@ -178,7 +178,6 @@ def choose_instances(n: int, n_tested: int, groups: NDArray[Any] | None, seed: i
 # Tests of one distribution per instance by several measures, on the same draws of labels, with p-values below 1 / (D +
 # 1).
 
-Floats = NDArray[np.float64]
 Seed = tuple[int, ...]
 
 PARTS = 3  # of the instances, where no draw of all of them reaches the statistic

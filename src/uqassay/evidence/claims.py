@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uqassay.arrays import Floats
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.calibration import calibration_claims
 from uqassay.evidence.data import one_run
@@ -255,7 +256,6 @@ def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
 
 # Ranges of λ in which one model is shown to be better than others: fixed sequences of tests, outwards from anchors.
 
-Array = NDArray[np.float64]
 
 FARTHEST = 1e6  # stands for λ = ∞
 GREATEST_USUAL = 2.0  # λ, with KL
@@ -303,9 +303,9 @@ class TestsAgainst:
         self.one, self.others, self.guard, self._grid = one, tuple(others), guard, tuple(grid)
         self._assay = assay
         self._lines = loss_lines(assay) if rows is None else LossLines(assay, np.asarray(rows))
-        self._known: dict[float, tuple[Array, Array]] = {}
+        self._known: dict[float, tuple[Floats, Floats]] = {}
 
-    def at(self, tradeoff: float) -> tuple[Array, Array]:
+    def at(self, tradeoff: float) -> tuple[Floats, Floats]:
         """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
         if tradeoff not in self._known:
             several = self._grid if tradeoff in self._grid else (tradeoff,)
@@ -313,7 +313,7 @@ class TestsAgainst:
             self._known |= zip(several, zip(*found, strict=True), strict=True)
         return self._known[tradeoff]
 
-    def better(self, tradeoff: float) -> Array:
+    def better(self, tradeoff: float) -> Floats:
         """p-value of each other for the claim that the one model is better: 1 where its mean is not lower, ``(J,)``.
 
         0 for an infinite mean of the other: an infinite loss that has occurred makes the true mean infinite.
@@ -321,7 +321,7 @@ class TestsAgainst:
         difference, p = self.at(tradeoff)
         return np.where(np.isposinf(difference), 0.0, np.where((difference > 0) & ~np.isnan(p), p, 1.0))
 
-    def worse(self, tradeoff: float) -> Array:
+    def worse(self, tradeoff: float) -> Floats:
         """p-value of each other for the claim that the one model is worse, ``(J,)``."""
         difference, p = self.at(tradeoff)
         return np.where(np.isneginf(difference), 0.0, np.where((difference < 0) & ~np.isnan(p), p, 1.0))

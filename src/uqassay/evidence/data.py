@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.evidence.scoring import ModelScores
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.estimate import mean_estimates
@@ -77,8 +78,6 @@ class Shared:
 
 # Columns of one model on chosen runs and instances, and their means.
 
-Array = NDArray[np.float64]
-
 
 @final
 class ChosenColumns:
@@ -111,14 +110,14 @@ class ChosenColumns:
             units = np.arange(mask.shape[1]) if self.groups is None else self.groups
             self._place, self.groups = mask, np.broadcast_to(units, mask.shape)[mask]
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Floats:
         """The values of one column, ``(R, m)``."""
         column = self._columns[name][self._runs]
         if self._place is None:
             return column
         return np.atleast_2d(column[self._place])
 
-    def means(self, columns: Sequence[Array], method: str = "hall") -> list[Estimate]:
+    def means(self, columns: Sequence[Floats], method: str = "hall") -> list[Estimate]:
         """Mean of each column ``(R, m)`` with its interval; losses are skewed, and Hall's has the best measured coverage."""
         if self.groups is None and all(len(column) == 1 for column in columns):
             return mean_estimates([column[0] for column in columns], level=self.level, method=method)
@@ -126,7 +125,7 @@ class ChosenColumns:
         return [mean_estimate(one_run(column), **options) for column in columns]
 
 
-def one_run(values: Array) -> Array:
+def one_run(values: Floats) -> Floats:
     """A single run as ``(n,)``, for which no spread between runs is claimed."""
     return values if len(values) > 1 else values[0]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, as_numeric
+from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.result import Assay
@@ -57,7 +57,6 @@ __all__ = [
 # What a comparison of models over data sets found: average ranks, tests of all pairs, groups, and the sentence about
 # them.
 
-Array = NDArray[np.float64]
 
 SHOWN = 3  # models or clauses that a sentence names before it counts the others
 TABLES = {
@@ -80,8 +79,8 @@ class DataSetComparison(Shown):
     #: models, data_sets: J and N names.
     models: tuple[str, ...]
     data_sets: tuple[str, ...]
-    values: Array  #: The metric of each model on each data set, its mean over training runs.
-    data_set_ranks: Array  #: Rank of each model on each data set, 1 for the best.
+    values: Floats  #: The metric of each model on each data set, its mean over training runs.
+    data_set_ranks: Floats  #: Rank of each model on each data set, 1 for the best.
     label: str  #: The metric in words.
     greater_is_better: bool
     level: float  #: The probability that a sentence names no false pair is at least this.
@@ -91,7 +90,7 @@ class DataSetComparison(Shown):
     rope: float | None = None  #: Differences up to it are practically none; None if there was no Bayesian test.
     #: Probabilities that the model of the row is practically better than, equal to and worse than that of the column;
     #: nan on the diagonal.
-    posterior: Array | None = None
+    posterior: Floats | None = None
     notes: tuple[Note, ...] = ()
 
     @property
@@ -100,7 +99,7 @@ class DataSetComparison(Shown):
         return len(self.data_sets)
 
     @property
-    def average_ranks(self) -> Array:
+    def average_ranks(self) -> Floats:
         """Average rank of each model, ``(J,)``; 1 for the best."""
         return self.friedman.ranks
 
@@ -332,7 +331,7 @@ class DataSetComparison(Shown):
         return ShownTable(header, tuple(rows), said, "Bold: told apart.", n_words=2)
 
 
-def _places(values: Array) -> int:
+def _places(values: Floats) -> int:
     """Decimals by which the values of a row can be told apart: three, or more where all are small."""
     largest = float(np.abs(values).max())
     return 3 if largest == 0 or largest >= 0.1 else min(6, 2 - int(np.floor(np.log10(largest))))
@@ -569,7 +568,7 @@ def _values(assay: Assay, names: Sequence[str], metric: str, tradeoff: float, sc
 
 def _named(
     values: Any, models: Sequence[str] | None, data_sets: Sequence[str] | None
-) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
+) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
     """The numbers of a table, the names of its columns and of its rows."""
     frame = as_frame(values, "values")
     if frame is not None and frame.columns is not None:
@@ -597,7 +596,7 @@ def _named(
     return table, named[0], named[1]
 
 
-def _check_cells(table: Array, models: Sequence[str], data_sets: Sequence[str]) -> None:
+def _check_cells(table: Floats, models: Sequence[str], data_sets: Sequence[str]) -> None:
     bad = np.argwhere(~np.isfinite(table))
     if bad.size:
         row, column = bad[0].tolist()
@@ -613,7 +612,7 @@ def _check_cells(table: Array, models: Sequence[str], data_sets: Sequence[str]) 
         )
 
 
-def _grouped(table: Array, groups: Sequence[Any]) -> tuple[Array, tuple[str, ...]]:
+def _grouped(table: Floats, groups: Sequence[Any]) -> tuple[Floats, tuple[str, ...]]:
     """Means of the rows of each group, in the order in which the groups appear."""
     labels = list(map(str, groups))
     if len(labels) != len(table):
@@ -631,7 +630,7 @@ def _grouped(table: Array, groups: Sequence[Any]) -> tuple[Array, tuple[str, ...
     return np.stack([table[places == k].mean(axis=0) for k in range(len(names))]), names
 
 
-def _posterior(table: Array, rope: float, rng: int | None, *, greater_is_better: bool) -> Array:
+def _posterior(table: Floats, rope: float, rng: int | None, *, greater_is_better: bool) -> Floats:
     """Probabilities of practically better, equal and worse for each pair."""
     j = table.shape[1]
     found = np.full((j, j, 3), np.nan)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.evidence.tables import as_table
 from uqassay.measures import Decomposition
@@ -331,8 +331,6 @@ def study_table(study: "DisentanglementStudy", name: str, *, level: float = 0.95
 
 # How well each estimate tells apart the instances of a class that was left out of the training (paper 004, section 5).
 
-Array = NDArray[np.float64]
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -342,8 +340,8 @@ class ClassDetection:
     classes: tuple[int, ...]
     #: aleatoric, epistemic: (R, C): ROC-AUC of each run and class; .5 is no separation. nan for a class without test
     #: instances.
-    aleatoric: Array
-    epistemic: Array
+    aleatoric: Floats
+    epistemic: Floats
     #: aleatoric_mean, epistemic_mean: Of the mean over the classes, with a t interval over the runs, cut to [0, 1]; a
     #: note says so.
     aleatoric_mean: Estimate
@@ -395,7 +393,7 @@ def class_detection(
     )
 
 
-def _class_aucs(measured: Measured, values: NDArray[Any], classes: Sequence[int]) -> Array:
+def _class_aucs(measured: Measured, values: NDArray[Any], classes: Sequence[int]) -> Floats:
     return np.array(
         [
             [_auc(measured.labels[r, c] == k, values[r, c]) for c, k in enumerate(classes)]
@@ -408,14 +406,14 @@ def _auc(is_out: NDArray[np.bool_], uncertainty: NDArray[Any]) -> float:
     return float(ood_auc_score(is_out, uncertainty)) if is_out.any() and not is_out.all() else float("nan")
 
 
-def _defined_means(values: Array) -> Array:
+def _defined_means(values: Floats) -> Floats:
     """Mean of each row over its defined values; nan for a row without any."""
     defined = ~np.isnan(values)
     n = defined.sum(axis=1)
     return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _mean(of_run: Array, level: float, *, lowest: float = 0.0) -> Estimate:
+def _mean(of_run: Floats, level: float, *, lowest: float = 0.0) -> Estimate:
     """Mean over the runs with a t interval, cut to the possible values; nan where a run is undefined."""
     if np.isnan(of_run).any():
         nan = float("nan")
@@ -681,7 +679,7 @@ def _compared(
     return _welch(mine.per_run, other.per_run, level)
 
 
-def _welch(a: Array, b: Array, level: float) -> _Compared:
+def _welch(a: Floats, b: Floats, level: float) -> _Compared:
     note = Note("method", f"other seeds than the best one: Welch's test of {len(a)} against {counted(len(b), 'run')}")
     value = float(a.mean() - b.mean())
     spread = max(np.ptp(a), np.ptp(b))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.align import align_values
@@ -45,7 +46,6 @@ __all__ = [
 
 # Findings: one row per model and metric, on all instances or on parts of them.
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 OF_ESTIMATE = ("low", "high", "level", "n", "method", "notes")
 GREATEST = {"brier": 2.0}  # of means; losses are at least 0
@@ -121,7 +121,7 @@ def _rows_of_parts(
     return rows
 
 
-def loss_estimate(assay: "Assay", model: ModelScores, values: Array, tradeoff: float) -> Estimate:
+def loss_estimate(assay: "Assay", model: ModelScores, values: Floats, tradeoff: float) -> Estimate:
     """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
     # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
     found = mean_estimate(values, method="hall", groups=assay.groups, level=assay.settings.level)
@@ -187,7 +187,7 @@ class _Found(NamedTuple):
     """One finding: an estimate, or the values of a mean, and the share of the non-specificity in it."""
 
     metric: str
-    values: "Array | Estimate"
+    values: "Floats | Estimate"
     score: str = ""
     tradeoff: float = NAN
     share: float = 0.0
@@ -310,7 +310,7 @@ def extreme_instances(models: Sequence[ModelScores], k: int) -> dict[str, NDArra
     return {name: np.argsort(-value, kind="stable")[:k] for name, value in picks.items()}
 
 
-def extremeness(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Array]:
+def extremeness(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Floats]:
     """How extreme each instance is in each way, ``(n,)``, from the columns (R, n) of every model; equal ones by row."""
     d = np.stack([c["distance"].mean(axis=0) for c in columns])
     ns = np.stack([c["nonspecificity"].mean(axis=0) for c in columns])

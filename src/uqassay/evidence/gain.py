@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.calibration.epistemic_map import CrossFittedMap, EpistemicMap, cross_fitted_map
 from uqassay.checks import fail
 from uqassay.errors import InputError
@@ -63,7 +64,6 @@ __all__ = [
 
 # Gains and estimates of epistemic uncertainty on the test instances of one run (paper 002, section 4).
 
-Array = NDArray[np.float64]
 
 TRUE_PARTS = ("total", "aleatoric", "epistemic")
 
@@ -82,9 +82,9 @@ class GainSample:
 
     #: (n,): By the loss, of `uqassay.metrics.GAIN_LOSSES`: loss before minus loss after more data. Zero-one gains are
     #: −1, 0, 1.
-    gain: Mapping[str, Array]
+    gain: Mapping[str, Floats]
     #: (n,): Estimates by the name of the score; greater values mean more doubt. Entropies are in nats.
-    epistemic: Mapping[str, Array]
+    epistemic: Mapping[str, Floats]
     #: correct_before, correct_after: (n,): Whether the class predicted without and with more data is the label.
     correct_before: NDArray[np.bool_]
     correct_after: NDArray[np.bool_]
@@ -208,7 +208,7 @@ def _truth_values(name: str, values: Any) -> NDArray[np.bool_]:
     return array
 
 
-def _by_name(parameter: str, values: Any, n: int) -> dict[str, Array]:
+def _by_name(parameter: str, values: Any, n: int) -> dict[str, Floats]:
     rule = "must be arrays by their names, at least one"
     if not isinstance(values, Mapping):
         fail(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="type")
@@ -217,7 +217,7 @@ def _by_name(parameter: str, values: Any, n: int) -> dict[str, Array]:
     return {str(name): _numbers(f"{parameter}[{name!r}]", array, n) for name, array in values.items()}
 
 
-def _numbers(name: str, values: Any, n: int) -> Array:
+def _numbers(name: str, values: Any, n: int) -> Floats:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         fail(
@@ -471,7 +471,7 @@ class RunGain:
     above_random: tuple[Estimate, ...]  #: Gain above that of a random choice at each share of the delay curve.
     #: (M,): In the intervals of the estimates: "epistemic", "gain", "calibrated" (with a map), "true" (true epistemic
     #: uncertainty, where P(y|x) is known).
-    means: Mapping[str, Array]
+    means: Mapping[str, Floats]
     notes: tuple[Note, ...]
 
 
@@ -524,7 +524,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
     )
 
 
-def _fitted(sample: GainSample, evaluation: Array, options: GainOptions) -> EpistemicMap:
+def _fitted(sample: GainSample, evaluation: Floats, options: GainOptions) -> EpistemicMap:
     found = EpistemicMap(bins=options.map_bins, n_bins=options.bins)
     own = options.map_bins == "own"
     return found.fit(sample.epistemic[options.score], sample.gain[options.loss], evaluation=None if own else evaluation)
@@ -535,7 +535,7 @@ def _too_few(n_units: int, what: str, n_folds: int) -> Note:
     return Note("left-out", text, {"units": n_units, "folds": n_folds})
 
 
-def _means(values: Array, place: NDArray[np.intp], count: NDArray[np.int64]) -> Array:
+def _means(values: Floats, place: NDArray[np.intp], count: NDArray[np.int64]) -> Floats:
     sums = np.bincount(place, values, minlength=len(count))
     return np.divide(sums, count, out=np.full(len(count), np.nan), where=count > 0)
 
@@ -705,7 +705,7 @@ class GainBins:
 class GainDelay:
     """Gain in mean loss over all instances where the most uncertain share of them waits for more data."""
 
-    shares: Array
+    shares: Floats
     gained: Curve  #: For the zero-one loss: gain in accuracy.
     random: Curve  #: The same for a random choice of as many.
     above: Curve  #: The difference of the two.
@@ -856,11 +856,11 @@ def _bins_over_runs(runs: Sequence[RunGain], level: float) -> tuple[GainBins, li
     most = max(run.raw.n_bins for run in runs)
     fewer = [run for run in runs if run.raw.n_bins < most]
 
-    def padded(values: Array, fill: float = np.nan) -> Array:
+    def padded(values: Floats, fill: float = np.nan) -> Floats:
         """Values at the end of M: ties, such as estimates of 0, are among the least estimates."""
         return np.concatenate([np.full(most - len(values), fill), values])
 
-    def curve(name: str, ends: tuple[Array, Array] | None = None) -> Curve | None:
+    def curve(name: str, ends: tuple[Floats, Floats] | None = None) -> Curve | None:
         if any(name not in run.means for run in runs):
             return None
         return curve_over_runs([padded(run.means[name]) for run in runs], level=level, ends=ends)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import available_cores
+from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
@@ -23,7 +23,6 @@ from uqassay.results import Shown, ShownTable, row_of
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
-from uqassay.statistics.units import Floats
 from uqassay.text import counted, interval, level_text, listed, number, percent
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ __all__ = [
 
 # Does the uncertainty rank the mistakes? Every score of every model by the ranking metrics, and what refusing gains.
 
-Array = NDArray[np.float64]
 Statistics: TypeAlias = (
     Linearised | list[Linearised] | AveragedStatistic
 )  # of one run, of each of several, or averaged over them
@@ -270,7 +268,7 @@ class RankedScore:
             for k in kept
         )
 
-    def curve(self, coverages: Sequence[float]) -> Array:
+    def curve(self, coverages: Sequence[float]) -> Floats:
         """Risk, low and high of `risk`, ``(3, B)``."""
         if len(self._runs) == 1:
             found = self._refusals.curve(np.asarray(coverages, dtype=np.float64))
@@ -288,7 +286,7 @@ def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) 
     return RankedScore(assay, model, score).risk(coverages)
 
 
-def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Array, Array]:
+def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Floats, Floats]:
     """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
     columns, known = assay[model].columns, scores_of(assay[model], assay)
     if score not in known:

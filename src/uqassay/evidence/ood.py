@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, align_models, first_difference, given_scores, labels_in_order, spanned_by
@@ -55,8 +56,6 @@ __all__ = [
 
 # Scores of several models on one sample of inputs, with or without labels.
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class SideModel:
@@ -65,13 +64,13 @@ class SideModel:
     kind: str
     n_points: int | None  #: Points that span each set; None for intervals and masses.
     n_runs: int
-    columns: dict[str, Array] = field(repr=False)  #: (R, n)
+    columns: dict[str, Floats] = field(repr=False)  #: (R, n)
     #: Scores that could be asked for, also those outside the default list.
     offered: tuple[str, ...] = field(default=(), repr=False)
     spanned_by: str = ""  #: As in `ModelScores`.
     #: (R, n): 1 where the predicted class is wrong, 0 where it is right, or the share of the other labels; None without
     #: labels.
-    errors: Array | None = field(default=None, repr=False)
+    errors: Floats | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +218,7 @@ def _labels(labels: ArrayLike, aligned: Aligned, votes_are: str | None) -> NDArr
     )
 
 
-def _errors(labels: NDArray[Any], runs: Sequence[Prediction]) -> Array:
+def _errors(labels: NDArray[Any], runs: Sequence[Prediction]) -> Floats:
     """Errors of each run, (R, n)."""
     # the labels are indices, also where the names of the classes are whole numbers
     return np.stack([np.asarray(prediction_errors(labels, run.without_class_names())) for run in runs])
@@ -232,7 +231,7 @@ def _spanned(run: Prediction, n_points: int | None, settings: Settings) -> Predi
     return run.repaired() if settings.convention == "paper" and isinstance(run, Masses) else run
 
 
-def _columns(run: Prediction, measures: Sequence[str], settings: Settings) -> dict[str, Array]:
+def _columns(run: Prediction, measures: Sequence[str], settings: Settings) -> dict[str, Floats]:
     """Scores of one run, (n,) each."""
     run = with_draws_held(run)
     out = {name: np.empty(run.n_instances) for name in measures if name != "nonspecificity"}

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
 from uqassay.statistics.components import mean_over_runs
 
 __all__ = ["OVER_RUNS", "Curve", "OverRuns", "curve_over_runs", "estimate_over_runs"]
 
-Array = NDArray[np.float64]
 
 OVER_RUNS = "student-t over runs"
 
@@ -33,7 +33,7 @@ class OverRuns:
         return float(self.estimate)
 
     @property
-    def values(self) -> Array:
+    def values(self) -> Floats:
         """One for each run, ``(R,)``."""
         return np.array([float(one) for one in self.per_run])
 
@@ -48,14 +48,14 @@ class OverRuns:
 class Curve:
     """One curve of M points for each of R runs, and its mean; nan where a run has no value."""
 
-    per_run: Array  #: (R, M)
+    per_run: Floats  #: (R, M)
     #: mean, sd: (M,): Over the runs that have a value; sd is nan for one.
-    mean: Array
-    sd: Array
+    mean: Floats
+    sd: Floats
     #: low, high: (M,): Student's t interval over the runs at each point; for one run, the interval over its instances
     #: if there is one.
-    low: Array
-    high: Array
+    low: Floats
+    high: Floats
 
 
 def estimate_over_runs(
@@ -92,10 +92,10 @@ def estimate_over_runs(
 
 
 def curve_over_runs(
-    per_run: Sequence[Array],
+    per_run: Sequence[Floats],
     *,
     level: float = 0.95,
-    ends: tuple[Array, Array] | None = None,
+    ends: tuple[Floats, Floats] | None = None,
 ) -> Curve:
     """Mean, standard deviation and interval at each point of R curves of equal length.
 
@@ -136,5 +136,5 @@ def _relabelled(one: Estimate, method: str, more: Sequence[Note] = ()) -> Estima
     return Estimate(float(one), low=one.low, high=one.high, level=one.level, n=one.n, method=method, notes=notes)
 
 
-def _divided(sums: Array, counts: NDArray[np.int64]) -> Array:
+def _divided(sums: Floats, counts: NDArray[np.int64]) -> Floats:
     return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)

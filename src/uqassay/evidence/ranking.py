@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import column_of, has_held_out, loss_of
@@ -91,8 +92,6 @@ __all__ = [
 
 # Standard errors that estimated non-specificities add to differences of means; the random orders are shared.
 
-Array = NDArray[np.float64]
-
 
 def order_error(a: ArrayLike, b: ArrayLike, factor: float = 1.0) -> float:
     """Standard error that random orders of the classes add to the difference of two means.
@@ -119,7 +118,7 @@ def order_error(a: ArrayLike, b: ArrayLike, factor: float = 1.0) -> float:
     return float(factor * (apart.std(ddof=1) / np.sqrt(size)))
 
 
-def order_errors(deviations: Mapping[str, ArrayLike], factor: float, *, references: Sequence[str] = ()) -> Array:
+def order_errors(deviations: Mapping[str, ArrayLike], factor: float, *, references: Sequence[str] = ()) -> Floats:
     """`order_error` of every pair of means, ``(J, J)``; 0 between references, which are not compared with each other."""
     names = list(deviations)
     errors = np.zeros((len(names), len(names)))
@@ -173,7 +172,7 @@ class LossLines:
         readings: Sequence[LossReading],
         tradeoffs: Sequence[float],
         *,
-        bounds: Array,
+        bounds: Floats,
         references: Sequence[LossReading],
     ) -> list[PairwiseComparisons]:
         """`statistics.pairwise_mean_tests` of E at each of T λ, with bounds (T, J, J); the names are those of this object."""
@@ -189,8 +188,8 @@ class LossLines:
         )
 
     def against(
-        self, one: LossReading, others: Sequence[LossReading], tradeoffs: Array, *, bounds: tuple[ArrayLike, ArrayLike]
-    ) -> tuple[Array, Array]:
+        self, one: LossReading, others: Sequence[LossReading], tradeoffs: Floats, *, bounds: tuple[ArrayLike, ArrayLike]
+    ) -> tuple[Floats, Floats]:
         """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(T, P)`` each at T λ.
 
         The bounds (T, P) are those of the others over the one, and of the one over the others.
@@ -219,7 +218,7 @@ class LossLines:
         tradeoff: float,
         *,
         margin: float,
-        bounds: tuple[Array, Array],
+        bounds: tuple[Floats, Floats],
     ) -> list[MarginTest]:
         """`statistics.paired_margin_test` of readings against another one, with bounds (P,) of these and of the other."""
         names, one = [self._name(r) for r in readings], self._name(other)
@@ -234,7 +233,7 @@ class LossLines:
         other: LossReading,
         tradeoff: float,
         *,
-        bounds: Array,
+        bounds: Floats,
         alphas: Sequence[float],
         plans: bool,
     ) -> list[DetectableDifference]:
@@ -368,7 +367,7 @@ def _agreeing(
 
 def compare_with_one(
     assay: "Assay", one: str, others: Sequence[str], tradeoffs: ArrayLike, *, lines: LossLines, guard: bool = True
-) -> tuple[Array, Array]:
+) -> tuple[Floats, Floats]:
     """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted.
 
     ``(T, J)`` each.
@@ -387,7 +386,7 @@ def compare_with_one(
 
     at = np.asarray(tradeoffs, dtype=np.float64)
 
-    def found(one: LossReading, several: Sequence[LossReading]) -> tuple[Array, Array]:
+    def found(one: LossReading, several: Sequence[LossReading]) -> tuple[Floats, Floats]:
         over, under = (0.0, 0.0) if not guard else _both_bounds(assay, several, one, at)
         return lines.against(one, several, at, bounds=(over, under))
 
@@ -403,7 +402,7 @@ def compare_with_one(
     return difference, p
 
 
-def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Array:
+def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Floats:
     """`excess_over` of every ordered pair of readings, ``(..., J, J)`` at each λ; 0 of a reading over itself."""
     t = np.asarray(tradeoffs, dtype=np.float64)
     found = np.zeros((*t.shape, len(readings), len(readings)))
@@ -416,14 +415,14 @@ def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeo
 
 def _both_bounds(
     assay: "Assay", several: Sequence[LossReading], one: LossReading, tradeoffs: ArrayLike
-) -> tuple[Array, Array]:
+) -> tuple[Floats, Floats]:
     """`excess_over` of several readings over one by E, and of the one over these, ``(..., P)`` at each λ."""
     over = [excess_over(assay, each, one, "unified", tradeoffs) for each in several]
     under = [excess_over(assay, one, each, "unified", tradeoffs) for each in several]
     return np.stack(over, axis=-1), np.stack(under, axis=-1)
 
 
-def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Array:
+def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Floats:
     """Greatest excess of one reading's loss over another's on any input seen, whatever its label; see `excess.Excess`.
 
     `greatest_excess` where the loss of each label has no closed form. Shaped as λ for "unified", else ().
@@ -506,7 +505,7 @@ def _tested(
 
 def greatest_excess(
     assay: "Assay", model: ModelScores, metric: str, tradeoff: ArrayLike = 0.0, *, held_out: bool = False
-) -> Array:
+) -> Floats:
     """Upper bound of a model's loss on any instance, seen or not, above that of another model.
 
     Parameters
@@ -602,12 +601,12 @@ def _level_of_pairs(assay: "Assay") -> float:
     return (1 - assay.settings.level) / max(1, j * (j - 1) // 2 - 1)
 
 
-def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Array, *, held_out: bool) -> Array:
+def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Floats, *, held_out: bool) -> Floats:
     """Greatest loss of a baseline, which says few different things."""
     if metric != "unified":
         return np.asarray(_values(model, metric, held_out=held_out).max())
 
-    def said() -> Array:
+    def said() -> Floats:
         terms = [column_of(model, term, held_out=held_out).ravel() for term in ("distance", "nonspecificity")]
         pairs = np.stack(terms, axis=1).view(np.complex128)  # which sort faster than rows do
         return np.unique(pairs).view(np.float64).reshape(-1, 2)
@@ -629,12 +628,12 @@ def _all_classes_occur(assay: "Assay") -> bool:
     return assay.shared.once("all-classes-occur", found)
 
 
-def mean_values(assay: "Assay", model: str, metric: str, tradeoff: float) -> Array:
+def mean_values(assay: "Assay", model: str, metric: str, tradeoff: float) -> Floats:
     """Values of every run and instance whose mean is one of `mean_metrics`, ``(R, n)``."""
     return assay.loss(model, tradeoff) if metric == "unified" else _values(assay[model], metric)
 
 
-def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Array:
+def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Floats:
     """Values of every run and instance, ``(R, n)``."""
     return column_of(model, COLUMNS.get(metric, "distance"), held_out=held_out)
 
@@ -936,17 +935,17 @@ def scale_of_tradeoff(assay: "Assay") -> float:
     return tradeoff_scale([m.columns["distance"] for m in assay.candidates], kl)
 
 
-def draws_of(assay: "Assay") -> Array:
+def draws_of(assay: "Assay") -> Floats:
     """`draws_of_means` of the models of an assay."""
     s = assay.settings
 
-    def drawn() -> Array:
+    def drawn() -> Floats:
         return draws_of_means(assay.candidates, n_draws=s.n_draws, groups=assay.groups, seed=s.seed)
 
     return assay.shared.once("draws", drawn)
 
 
-def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Array:
+def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Floats:
     """Draws of each model's mean distance and mean non-specificity, ``(n_draws, J, 2)``, see `statistics.student_draws`."""
     stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in models]
     draws = student_draws(stacked, n_draws=n_draws, groups=groups, rng=seed)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import different, fail
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.align import BASELINES
@@ -361,8 +362,6 @@ class ComparedAssay(DecidingAssay):
 
 # What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers.
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assay(ComparedAssay, Saved):
@@ -460,7 +459,7 @@ class Assay(ComparedAssay, Saved):
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
-    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Array:
+    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Floats:
         """E of every run and instance, ``(R, n)``."""
         columns = self[model].columns
         return columns["distance"] + tradeoff * columns["nonspecificity"]
@@ -513,7 +512,7 @@ class Assay(ComparedAssay, Saved):
         d, ns = self._mean_lines()
         return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
 
-    def win_shares(self, tradeoffs: ArrayLike) -> Array:
+    def win_shares(self, tradeoffs: ArrayLike) -> Floats:
         """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
         if self.n_units == 1:
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
@@ -527,7 +526,7 @@ class Assay(ComparedAssay, Saved):
         """Whether E at one λ would be lower with wider sets about the same centres, which know no more."""
         return scale_check_of(self, tradeoff)
 
-    def _mean_lines(self) -> tuple[Array, Array]:
+    def _mean_lines(self) -> tuple[Floats, Floats]:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])
         return d, np.array([m.columns["nonspecificity"].mean() for m in self.candidates])
 

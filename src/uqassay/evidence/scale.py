@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, row_chunks
+from uqassay.arrays import Floats, as_numeric, row_chunks
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES, admissible_in_hull
@@ -91,8 +91,6 @@ __all__ = [
 
 # What a scale check found: E of each model with its spread scaled, and the ranking at every model's own best scale.
 
-Array = NDArray[np.float64]
-
 SHOWN = 3  # models that the sentence names before it counts the others
 SCALE_COLUMNS = (
     "model",
@@ -126,9 +124,9 @@ class ModelScale:
     model: str
     n: int  #: Instances that were scaled.
     #: scales, losses, clipped: Mean E at each scale s, and the share of the sets that would leave the simplex there.
-    scales: Array
-    losses: Array
-    clipped: Array
+    scales: Floats
+    losses: Floats
+    clipped: Floats
     loss: float  #: Mean E at s = 1.
     #: best, best_low, best_high: The scale of lowest mean E, by a parabola through the lowest of the grid and its
     #: neighbours, and its interval.
@@ -252,8 +250,6 @@ class ScaleCheck(Shown):
 
 # Whether sets with their spread scaled leave the label: coverage against non-specificity, model by model.
 
-Floats = NDArray[np.float64]
-
 COVERED_ROWS = 1000  # instances of a model of which scaled sets are judged
 MOST_CLASSES = 16  # more take too long, except with one label for each instance and sets of points
 MOST_CLASSES_OF_POINTS = 100
@@ -341,15 +337,15 @@ class ScaledScores:
 
     #: The instances: all, or whole units in a random order that all models share.
     rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
-    scales: Annotated[Array, Shape("S", finite=True)]
-    distance: Annotated[Array, Shape("R", "S", "m")] = field(repr=False)
-    nonspecificity: Annotated[Array, Shape("R", "S", "m")] = field(repr=False)
-    clipped: Annotated[Array, Shape("S")]  #: Share of the sets that would leave the simplex at each scale.
+    scales: Annotated[Floats, Shape("S", finite=True)]
+    distance: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
+    nonspecificity: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
+    clipped: Annotated[Floats, Shape("S")]  #: Share of the sets that would leave the simplex at each scale.
     #: As `ModelScores.order_deviations`.
-    order_deviations: Annotated[Array, Shape("S", "orders")] = field(repr=False)
+    order_deviations: Annotated[Floats, Shape("S", "orders")] = field(repr=False)
     #: Places in `rows` of the instances of `covered`.
     judged: Annotated[NDArray[np.int64], Shape("c", below="m")] = field(repr=False)
-    covered: Annotated[Array, Shape("R", "S", "c")] = field(repr=False)  #: As `labels_covered`.
+    covered: Annotated[Floats, Shape("R", "S", "c")] = field(repr=False)  #: As `labels_covered`.
 
     @property
     def own(self) -> int:
@@ -417,13 +413,13 @@ def scaled_prediction(prediction: Prediction, scale: float) -> tuple[Prediction,
 
 
 @singledispatch
-def _scaled(credal: Prediction, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.bool_]]:
+def _scaled(credal: Prediction, scale: float, centre: Floats) -> tuple[Prediction, NDArray[np.bool_]]:
     points, clipped = _scaled_points(credal.hull_points(), scale, centre)
     return (Vertices(points) if isinstance(credal, Vertices) else Members(points)), clipped
 
 
 @_scaled.register
-def _(credal: Box, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.bool_]]:
+def _(credal: Box, scale: float, centre: Floats) -> tuple[Prediction, NDArray[np.bool_]]:
     lower, upper = (centre + scale * (bound - centre) for bound in credal.bounds())
     clipped = np.asarray(((lower < -ROUNDING) | (upper > 1 + ROUNDING)).any(axis=1))
     lower = np.clip(lower, 0.0, 1.0)
@@ -431,7 +427,7 @@ def _(credal: Box, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.
 
 
 @_scaled.register
-def _(credal: Masses, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.bool_]]:
+def _(credal: Masses, scale: float, centre: Floats) -> tuple[Prediction, NDArray[np.bool_]]:
     masses, sets = credal.checked_masses(), credal.focal_sets
     single = sets.sum(axis=1) == 1
     of_class = np.zeros_like(centre)
@@ -445,7 +441,7 @@ def _(credal: Masses, scale: float, centre: Array) -> tuple[Prediction, NDArray[
     return Masses(scaled / scaled.sum(axis=1, keepdims=True), family), scale > most * (1 + ROUNDING)
 
 
-def _scaled_points(points: NDArray[Any], scale: float, centre: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _scaled_points(points: NDArray[Any], scale: float, centre: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     n, size = len(points), points.shape[1] * points.shape[2]
     centre = centre / centre.sum(axis=1, keepdims=True)
     scaled, clipped = np.empty(points.shape), np.empty(n, dtype=bool)
@@ -525,14 +521,14 @@ def _scores(
     y: NDArray[Any],
     settings: Settings,
     rows: NDArray[np.int64],
-    scales: Array,
+    scales: Floats,
     judged: NDArray[np.int64],
 ) -> ScaledScores:
     """The scores of the runs' instances in `rows`, which are `parts` and have the labels y."""
     shape = (len(parts), len(scales), len(rows))
     d, ns, clipped = np.empty(shape), np.empty(shape), np.zeros(shape[1])
     covered = np.empty((*shape[:2], len(judged)))
-    deviations: list[list[Array]] = []
+    deviations: list[list[Floats]] = []
     size = NONSPECIFICITIES[settings.nonspecificity]
     linear = settings.convention == "exact" and size.of_sizes is not None
     for r, part in enumerate(parts):
@@ -564,7 +560,7 @@ def _scores(
     return ScaledScores(rows, scales, d, ns, clipped, by_orders, judged, covered)
 
 
-def _terms(y: NDArray[Any], part: Prediction, settings: Settings, floor: float) -> tuple[Array, Nonspecificity]:
+def _terms(y: NDArray[Any], part: Prediction, settings: Settings, floor: float) -> tuple[Floats, Nonspecificity]:
     (d, *_), ns = unified_terms(
         y,
         part,
@@ -621,10 +617,10 @@ def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
 
 class _Tests(NamedTuple):
     places: NDArray[np.intp]  # of the scales other than 1
-    pvalues: Array  # two-sided, of the differences from s = 1
+    pvalues: Floats  # two-sided, of the differences from s = 1
 
 
-def _curves(assay: "Assay", model: ModelScores, tradeoff: float) -> Array:
+def _curves(assay: "Assay", model: ModelScores, tradeoff: float) -> Floats:
     """E of every run, scale and instance, ``(R, S, n')``."""
     scaled = assay.scaled[model.name]
     return scaled.distance + tradeoff * scaled.nonspecificity
@@ -634,7 +630,7 @@ def _groups(assay: "Assay", scaled: ScaledScores) -> NDArray[Any] | None:
     return None if assay.groups is None else assay.groups[scaled.rows]
 
 
-def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -> _Tests:
+def _tests(assay: "Assay", model: ModelScores, curves: Floats, tradeoff: float) -> _Tests:
     """Paired tests of every other scale against s = 1."""
     places = np.flatnonzero(assay.scaled[model.name].scales != 1)
     if not np.isfinite(curves).all() or not len(places):
@@ -644,7 +640,7 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
     return _Tests(places, found[several.index(tradeoff)])
 
 
-def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], tradeoffs: Sequence[float]) -> Array:
+def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], tradeoffs: Sequence[float]) -> Floats:
     """Of the tests of these scales at each λ, ``(T, S')``."""
     scaled, t = assay.scaled[model.name], np.array(tradeoffs)
     at, scales = scaled.own, scaled.scales[places]
@@ -669,7 +665,7 @@ def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: N
     return MeanLines(columns, groups=_groups(assay, scaled))
 
 
-def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoffs: Array) -> Array:
+def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoffs: Floats) -> Floats:
     """How much greater E at this scale than at 1 can be on one instance, at each λ.
 
     For s > 1 clipping divides a member by at most s, so that it leaves the label at least 1/s of its upper probability; for
@@ -684,7 +680,7 @@ def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, 
 
 
 def _of_model(
-    assay: "Assay", model: ModelScores, curves: Array, tests: _Tests, pvalues: Array, own: "_AtOwnScale"
+    assay: "Assay", model: ModelScores, curves: Floats, tests: _Tests, pvalues: Floats, own: "_AtOwnScale"
 ) -> ModelScale:
     scaled = assay.scaled[model.name]
     losses = curves.mean(axis=(0, 2))
@@ -739,7 +735,7 @@ def _nothing(level: float, n: int) -> Estimate:
     return Estimate(0.0, low=0.0, high=0.0, level=level, n=n, method="student-t", notes=())
 
 
-def _difference(assay: "Assay", scaled: ScaledScores, curves: Array, place: int) -> Estimate:
+def _difference(assay: "Assay", scaled: ScaledScores, curves: Floats, place: int) -> Estimate:
     """Mean E at one of the scales minus that at s = 1; undefined if any loss is infinite."""
     level = assay.settings.level
     if not np.isfinite(curves).all():
@@ -748,7 +744,7 @@ def _difference(assay: "Assay", scaled: ScaledScores, curves: Array, place: int)
     return mean_estimate(gains, groups=_groups(assay, scaled), level=level)
 
 
-def _lowest(scales: Array, curves: Array) -> Array:
+def _lowest(scales: Floats, curves: Floats) -> Floats:
     """Scale and value of the minimum of each curve (C, S): vertex of the parabola around the lowest point, ``(C, 2)``."""
     k = curves.argmin(axis=1)
     rows = np.arange(len(curves))
@@ -766,7 +762,7 @@ def _lowest(scales: Array, curves: Array) -> Array:
     return found
 
 
-def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Array) -> tuple[float, float]:
+def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Floats) -> tuple[float, float]:
     """Percentiles of the best scale over draws of the whole curve."""
     if assay.n_units == 1:
         return np.nan, np.nan
@@ -782,8 +778,8 @@ def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Array) -> tu
 class _AtOwnScale(NamedTuple):
     """E of one model at the scale that is best on the other half of the instances."""
 
-    losses: Array  # (R, n')
-    order_deviations: Array
+    losses: Floats  # (R, n')
+    order_deviations: Floats
 
 
 def _own_ranking(assay: "Assay", tradeoff: float, own: Mapping[str, _AtOwnScale]) -> RankSets:
@@ -810,7 +806,7 @@ def _own_ranking(assay: "Assay", tradeoff: float, own: Mapping[str, _AtOwnScale]
     )
 
 
-def _at_own_scale(assay: "Assay", model: ModelScores, curves: Array, rows: NDArray[np.int64]) -> _AtOwnScale:
+def _at_own_scale(assay: "Assay", model: ModelScores, curves: Floats, rows: NDArray[np.int64]) -> _AtOwnScale:
     """E of every run and some of the instances at the scale that is best on the other half of them."""
     scaled = assay.scaled[model.name]
     if len(rows) < len(scaled.rows):
@@ -827,7 +823,7 @@ def _at_own_scale(assay: "Assay", model: ModelScores, curves: Array, rows: NDArr
     return _AtOwnScale(found, deviations)
 
 
-def _lowest_on(curves: Array, rows: NDArray[np.bool_]) -> int:
+def _lowest_on(curves: Floats, rows: NDArray[np.bool_]) -> int:
     """Place of the scale with the lowest mean E over these instances ``(n',)``."""
     inside = rows.astype(np.float64)[np.newaxis]
     with np.errstate(invalid="ignore"):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import release, row_chunks
+from uqassay.arrays import Floats, release, row_chunks
 from uqassay.checks import fail, number, whole
 from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES
@@ -47,7 +47,6 @@ from uqassay.statistics import check_margin
 
 __all__ = [
     "SET_COLUMNS",
-    "Array",
     "ModelScores",
     "ScoredPart",
     "SetSample",
@@ -112,9 +111,6 @@ def fingerprint(runs: Iterable[tuple[Prediction, bytes]]) -> str:
             digest.update(run.variance_is.encode())
         digest.update(digests)
     return digest.hexdigest()
-
-
-Array = NDArray[np.float64]
 
 
 # Columns of the classes that a model's sets do not rule out: whether the label is among them, and how many they are.
@@ -235,7 +231,7 @@ class ModelScores:
     #: (R, n): "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-
     #: label", and the measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1
     #: where a class set does not have a single class.
-    columns: dict[str, Annotated[Array, Shape("R", "n")]] = field(repr=False)
+    columns: dict[str, Annotated[Floats, Shape("R", "n")]] = field(repr=False)
     nonspecificity_error: float  #: Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations: Sequence[float] = field(repr=False)  #: See `measures.Nonspecificity`; empty where exact.
     floored: int  #: Rows (of all runs) whose upper probability of the label was below the floor.
@@ -279,7 +275,7 @@ def score_model(
     y: NDArray[Any],
     settings: Settings,
     *,
-    given: Mapping[str, Array] | None = None,
+    given: Mapping[str, Floats] | None = None,
     baseline: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ModelScores:
@@ -293,7 +289,7 @@ class ScoredPart:
 
     name: str
     heads: tuple[Prediction, ...]  #: The first instance of every run, which shows its kind.
-    columns: dict[str, Array]  #: (R, n): As in `ModelScores`.
+    columns: dict[str, Floats]  #: (R, n): As in `ModelScores`.
     nonspecificities: tuple[Nonspecificity, ...]
     #: floored, floor, gap, notes: As in `ModelScores`.
     floored: int
@@ -309,7 +305,7 @@ def score_part(
     y: NDArray[Any],
     settings: Settings,
     *,
-    given: Mapping[str, Array] | None = None,
+    given: Mapping[str, Floats] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ScoredPart:
     """Compute every column of consecutive instances; arguments as for `score_model`."""
@@ -404,7 +400,7 @@ def with_draws_held(run: Prediction) -> Prediction:
     return run
 
 
-def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
+def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Floats]:
     n = run.n_instances
     names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}

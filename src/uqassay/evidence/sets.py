@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._workers import Workers
+from uqassay.arrays import Floats
 from uqassay.calibration.votes import compatible_share, vote_compatibility_test
 from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
@@ -102,7 +103,6 @@ def _row(model: str, run: int | None, rule: str, metric: str, estimate: Any) -> 
 
 # Whether people's votes could come from the sets that models state: a test of each instance, on part of the instances.
 
-Floats = NDArray[np.float64]
 
 ROWS = 500  # instances that are tested, the same of all models
 LEAST_VOTES = 2  # of an instance that is tested

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._workers import Workers
-from uqassay.arrays import available_cores
+from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
 from uqassay.evidence.align import Aligned, align, as_runs, given_scores, without_label
 from uqassay.evidence.baselines import held_out_columns, score_baselines
@@ -77,7 +77,6 @@ __all__ = [
 # Everything of an assay that passes through all instances of one model: its scores, the scale check, the classwise
 # error.
 
-Array = NDArray[np.float64]
 
 LARGEST_SHARED = 2**27  # bytes of a model; with larger ones, models are scored one after another, to bound memory
 
@@ -95,7 +94,7 @@ def score_models(
     y: NDArray[Any],
     settings: Settings,
     *,
-    given: Mapping[str, Mapping[str, Array]],
+    given: Mapping[str, Mapping[str, Floats]],
     scales: Sequence[float],
     groups: NDArray[Any] | None,
     progress: Callable[[str], None] | None = None,
@@ -120,7 +119,7 @@ def _scored(
     runs: tuple[Prediction, ...],
     y: NDArray[Any],
     settings: Settings,
-    given: Mapping[str, Array] | None,
+    given: Mapping[str, Floats] | None,
     scales: Sequence[float],
     groups: NDArray[Any] | None,
     *,
@@ -443,7 +442,7 @@ class KeptPictures:
 
     samples: dict[str, KeptSample] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
-    _extremes: dict[str, tuple[Rows, Array]] = field(default_factory=dict)
+    _extremes: dict[str, tuple[Rows, Floats]] = field(default_factory=dict)
 
     def copied(self) -> "KeptPictures":
         """The same pictures, to which instances can be added without a change to these."""
@@ -479,7 +478,7 @@ class KeptPictures:
         for name, sample in other.samples.items():
             self.samples.setdefault(name, KeptSample()).extend(sample, self._sizes[name], always)
 
-    def _note_extremes(self, found: dict[str, tuple[Rows, Array]]) -> None:
+    def _note_extremes(self, found: dict[str, tuple[Rows, Floats]]) -> None:
         """Keep the most extreme instances; of equal ones those that come first, as `extreme_instances` does."""
         for name, (rows, values) in found.items():
             if name in self._extremes:

@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, whole
 from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.report import write_report
@@ -41,7 +42,6 @@ __all__ = [
 # | leaf Dirichlet | Dirichlet | class counts of the leaf that an instance falls into, plus a prior |
 # | calibrated MLP | point | one network, its temperature chosen on the calibration instances |
 
-Array = NDArray[np.float64]
 SCHEMA = "uqassay.demo/1"
 N_TRAIN, N_CALIBRATION = 600, 300  # of 1,797; the other 897 are the test part
 N_TREES, MIN_LEAF = 50, 5
@@ -62,9 +62,9 @@ class DemoFiles:
 class Split:
     """Digits in three parts; `rows` are the rows of the test instances in the data set."""
 
-    train: tuple[Array, NDArray[np.int64]]
-    calibration: tuple[Array, NDArray[np.int64]]
-    test: tuple[Array, NDArray[np.int64]]
+    train: tuple[Floats, NDArray[np.int64]]
+    calibration: tuple[Floats, NDArray[np.int64]]
+    test: tuple[Floats, NDArray[np.int64]]
     rows: NDArray[np.int64]
     class_names: tuple[str, ...]
 

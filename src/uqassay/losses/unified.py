@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState
+from uqassay.arrays import Floats, RandomState
 from uqassay.credal.distances import DISTANCES
 from uqassay.credal.nearest import (
     divergence,
@@ -63,7 +63,6 @@ __all__ = [
 
 # Distance of a label, or of a label distribution, to the credal set of each instance.
 
-Array = NDArray[np.float64]
 # Least probability in a logarithm. It does not depend on the number type, so the same predictions cost the same in each:
 # 2⁻⁵², the machine epsilon of float64, in which losses are computed. A probability that float16 stores as 0 (below 3e-8)
 # then costs 36 nats as a 0 in float64 does; a floor by type (6.9 nats for float16, 16 for float32) would favour models
@@ -94,7 +93,7 @@ def label_distance(
     convention: str = "exact",
     focal_sets: Any = None,
     floor: float | None = None,
-) -> tuple[Array, Array, int]:
+) -> tuple[Floats, Floats, int]:
     """Distance of validated labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
     entry, least = DISTANCES[distance], FLOORS[convention] if floor is None else floor
     n = prediction.n_instances
@@ -116,14 +115,14 @@ def label_distance(
     return d, gap, int(low.sum())
 
 
-def label_losses(prediction: Prediction, distance: str, floor: float) -> Array | None:
+def label_losses(prediction: Prediction, distance: str, floor: float) -> Floats | None:
     """Distance of each label to each set, ``(n, K)``; None where it has no closed form."""
     if DISTANCES[distance].of_label is not None:
         return one_hot_distance(not_negative(prediction.credal().upper_probs()), distance, floor=floor)
     return point_losses(prediction.mean_probs(), distance, floor) if isinstance(prediction, Point) else None
 
 
-def point_losses(probs: Array, distance: str, floor: float) -> Array | None:
+def point_losses(probs: Floats, distance: str, floor: float) -> Floats | None:
     """Distance of each label to each distribution, ``(n, K)``; None where it has no closed form."""
     if DISTANCES[distance].of_label is not None:
         return one_hot_distance(probs, distance, floor=floor)
@@ -132,19 +131,19 @@ def point_losses(probs: Array, distance: str, floor: float) -> Array | None:
     return None
 
 
-def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:
+def from_upper(upper: Floats, distance: str, floor: float) -> tuple[Floats, Floats, int]:
     """Distances in closed form, gaps of 0, and the number of floored rows."""
     floored = int(np.count_nonzero(_below(upper, floor))) if DISTANCES[distance].floored else 0
     return one_hot_distance(upper, distance, floor=floor), np.zeros_like(upper), floored
 
 
-def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
+def _below(upper: Floats, floor: float) -> NDArray[np.bool_]:
     return upper < floor if floor > 0 else upper <= 0
 
 
 def _clipped_jensen_shannon(
     y: NDArray[Any], prediction: Prediction, distance: str, focal_sets: Any, floor: float
-) -> Array:
+) -> Floats:
     """Distance as in the paper's code: the least over the 2K outermost vertices, clipped from below and renormalised.
 
     The square root makes the clipping visible: a certain and right prediction has distance of about 2e-5 instead of 0.
@@ -166,11 +165,11 @@ def _clipped_jensen_shannon(
     return d
 
 
-def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
+def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Floats:
     upper = np.empty(prediction.n_instances)
     if convention == "paper" and not isinstance(prediction, Point):
 
-        def of_clipped(rows: slice, _: Array, plausibility: Array) -> None:
+        def of_clipped(rows: slice, _: Floats, plausibility: Floats) -> None:
             upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
 
         for_each_clipped_sum(prediction, OF_SIZES["korner"], of_clipped, focal_sets)
@@ -207,7 +206,7 @@ def _has_hull(prediction: Prediction) -> bool:
     return not isinstance(prediction, (Box, Masses))
 
 
-def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tuple[Array, Array]:
+def _nearest(target: Floats, part: Prediction, distance: str, floor: float) -> tuple[Floats, Floats]:
     if isinstance(part, Point):
         d = divergence(target, part.mean_probs(), distance, floor=floor)
         return d, np.zeros(len(d))
@@ -246,20 +245,20 @@ class UnifiedLoss:
         Standard error that the estimated non-specificity adds to its mean; 0 if exact.
     """
 
-    distance: Array
-    nonspecificity: Array
+    distance: Floats
+    nonspecificity: Floats
     tradeoff: float
     floored: int
-    gap: Array
-    nonspecificity_error: Array
+    gap: Floats
+    nonspecificity_error: Floats
     mean_nonspecificity_error: float = 0.0
 
     @property
-    def total(self) -> Array:
+    def total(self) -> Floats:
         """E = distance + λ · non-specificity, ``(n,)``."""
         return self.at(self.tradeoff)
 
-    def at(self, tradeoff: float) -> Array:
+    def at(self, tradeoff: float) -> Floats:
         """E at another λ, ``(n,)``."""
         check_tradeoff(tradeoff)
         return self.distance + tradeoff * self.nonspecificity
@@ -402,7 +401,7 @@ def unified_terms(
     floor: float | None,
     rng: RandomState = None,
     tolerance: float | None = None,
-) -> tuple[tuple[Array, Array, int], Nonspecificity]:
+) -> tuple[tuple[Floats, Floats, int], Nonspecificity]:
     """Both terms of E for validated labels, from one pass over the masses or the points where that is possible."""
     least = FLOORS[convention] if floor is None else floor
     entry, size = DISTANCES[distance], NONSPECIFICITIES[nonspecificity]
@@ -411,7 +410,7 @@ def unified_terms(
     if convention == "paper" and closed and size.of_sizes is not None and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))
 
-        def work(rows: slice, sums: Array, plausibility: Array) -> None:
+        def work(rows: slice, sums: Floats, plausibility: Floats) -> None:
             upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
             values[rows] = sums
 
@@ -444,7 +443,7 @@ def set_nonspecificity(
 # Errors of a prediction that an uncertainty score should rank: wrong or right, and the probability gap.
 
 
-def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Floats:
     """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
 
     Class sets predict no single class. They are right as often as a class of the set that is taken at random: 1/s if the label
@@ -467,7 +466,7 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     return np.asarray(label == y, dtype=np.float64)
 
 
-def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Floats:
     """1 if the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; for label distributions its probability.
 
     Parameters
@@ -494,7 +493,7 @@ def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     return 1.0 - is_correct(y_true, prediction)
 
 
-def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Floats:
     """One minus the mean probability of the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with label distributions 1 − Σ q_k f_k.
 
     Parameters
@@ -519,7 +518,7 @@ def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
 # Log loss and Brier loss of the mean prediction, instance by instance.
 
 
-def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
+def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Floats:
     """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, with the floor of `unified_loss`.
 
     Examples
@@ -539,7 +538,7 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     return -logs if y.ndim == 1 else -np.where(y > 0, y * logs, 0.0).sum(axis=1)
 
 
-def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Floats:
     """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
 
     Examples

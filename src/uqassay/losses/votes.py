@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, as_numeric, check_class_count, check_rows
+from uqassay.arrays import Floats, as_array, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
 from uqassay.frames import is_frame, positions
 from uqassay.ids import aligned
@@ -42,7 +42,6 @@ __all__ = [
 # A table with one column for each class can be read in two ways if all its values are class indices. It is then read as
 # counts only if all rows have the same sum, which single votes have by chance alone.
 
-Array = NDArray[np.float64]
 FewVotes = Literal["refuse", "leave-out"]
 VotesAre = Literal["counts", "single"]
 
@@ -65,24 +64,24 @@ class VoteCounts:
         Number of instances with no or one vote, which are left out.
     """
 
-    counts: Array
+    counts: Floats
     rows: NDArray[np.intp] | None
     n_left_out: int
 
     @property
-    def totals(self) -> Array:
+    def totals(self) -> Floats:
         """Votes m of each instance, ``(n,)``, at least 2."""
         return np.asarray(self.counts.sum(axis=1))
 
-    def shares(self) -> Array:
+    def shares(self) -> Floats:
         """f_k = c_k / m, without bias for p*_k, ``(n, K)``."""
         return self.counts / self.totals[:, np.newaxis]
 
-    def agreement(self) -> Array:
+    def agreement(self) -> Floats:
         """c_k (c_k − 1) / (m (m − 1)), ``(n, K)``: share of the pairs of votes for class k, without bias for p*_k²."""
         return self.shares() * ((self.counts - 1.0) / (self.totals[:, np.newaxis] - 1.0))
 
-    def squared_distance(self, mean: Array) -> Array:
+    def squared_distance(self, mean: Floats) -> Floats:
         """Σ_k c_k (c_k − 1) / (m (m − 1)) − 2 p̄_k f_k + p̄_k², without bias for ‖p* − p̄‖², ``(n,)``."""
         f = self.shares()
         # the same sum as ‖f − p̄‖² minus the variance that the votes add, which cancels less
@@ -157,7 +156,7 @@ def checked_votes(
 
 def counts_of_votes(
     labels: Iterable[ArrayLike] | NDArray[Any], n_classes: int, *, class_names: Sequence[str] | None = None
-) -> Array:
+) -> Floats:
     """Numbers of votes for each class, ``(n, K)``, from single votes.
 
     Parameters
@@ -193,7 +192,7 @@ def of_same_rows(votes: Any, prediction: Any, groups: Any) -> tuple[Any, Any, An
 # -- two ways to give votes ---------------------------------------------------------------------------------------------
 
 
-def _of_single(votes: Any, prediction: Prediction) -> Array:
+def _of_single(votes: Any, prediction: Prediction) -> Floats:
     counts = _counted(votes, prediction.n_classes, prediction.class_names, "votes")
     if len(counts) != prediction.n_instances:
         raise _other_rows(f"need the single votes of each of {prediction.n_instances} instances", len(counts))
@@ -201,7 +200,7 @@ def _of_single(votes: Any, prediction: Prediction) -> Array:
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
 
-def _of_table(votes: Any, prediction: Prediction, votes_are: VotesAre | None) -> Array:
+def _of_table(votes: Any, prediction: Prediction, votes_are: VotesAre | None) -> Floats:
     """Counts as they are, rows and columns in the order of the prediction."""
     own = prediction.class_names
     try:
@@ -237,7 +236,7 @@ def _other_rows(rule: str, n: int) -> InputError:
     )
 
 
-def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
+def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Floats:
     if counts.ndim == 2 and counts.shape[1] == n_classes and len(counts) != n:
         raise _other_rows(f"need a row for each of {n} instances", len(counts))
     if counts.shape != (n, n_classes):
@@ -282,7 +281,7 @@ def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
 # -- single votes -------------------------------------------------------------------------------------------------------
 
 
-def _counted(labels: Any, n_classes: int, class_names: Sequence[str] | None, name: str) -> Array:
+def _counted(labels: Any, n_classes: int, class_names: Sequence[str] | None, name: str) -> Floats:
     """Counts (n, K) of single votes; `name` is for errors."""
     if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)):
         raise InputError("n_classes", "must be a whole number", f"got {shown(n_classes)}", "give K", code="type")
@@ -376,7 +375,7 @@ def squared_truth_distance(
     *,
     votes_are: VotesAre | None = None,
     few_votes: FewVotes = "refuse",
-) -> Array:
+) -> Floats:
     """Squared distance of the true label probabilities from the mean prediction, ‖p* − p̄‖², without bias, ``(n,)``.
 
     D = Σ_k c_k (c_k − 1) / (m (m − 1)) − 2 p̄_k c_k / m + p̄_k² with c_k of the m votes of an instance for class k. Single
@@ -415,7 +414,7 @@ def second_order_gap(
     *,
     votes_are: VotesAre | None = None,
     few_votes: FewVotes = "refuse",
-) -> Array:
+) -> Floats:
     """Observed minus stated epistemic variance, D − Σ_k Var[p_k], ``(n,)``.
 
     D is `squared_truth_distance`. For a model that is second-order calibrated, the expected gap is 0 among the instances with
@@ -452,7 +451,7 @@ def second_order_gap(
     return _spread(counted.squared_distance(stated.mean) - stated.epistemic, counted, prediction)
 
 
-def _spread(values: Array, counted: VoteCounts, prediction: Prediction) -> Array:
+def _spread(values: Floats, counted: VoteCounts, prediction: Prediction) -> Floats:
     if counted.rows is None:
         return values
     spread = np.full(prediction.n_instances, np.nan)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, entr, ndtr
 
-from uqassay.arrays import as_numeric, check_rows, tolerance_of
+from uqassay.arrays import Floats, as_numeric, check_rows, tolerance_of
 from uqassay.checks import fail, one_of
 from uqassay.credal.entropy import (
     box_lower_entropy,
@@ -100,20 +100,18 @@ def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
 #
 # The second-order distribution is a mixture, with equal weights, of one logistic normal distribution for each pass.
 
-Array = NDArray[np.float64]
-
 
 class TwoClassParts(NamedTuple):
     """Expectations over the probability p of class 1, each ``(n,)``; entropies and divergences in nats."""
 
     #: total, aleatoric, epistemic: H(E[p]), E[H(p)] and the mutual information.
-    total: Array
-    aleatoric: Array
-    epistemic: Array
+    total: Floats
+    aleatoric: Floats
+    epistemic: Floats
     #: within, among: E[p (1 − p)] and Var[p].
-    within: Array
-    among: Array
-    pairwise: Array  #: Expected KL divergence between two independent draws of p.
+    within: Floats
+    among: Floats
+    pairwise: Floats  #: Expected KL divergence between two independent draws of p.
 
 
 def is_two_class_gaussian(prediction: Any) -> TypeGuard[GaussianLogits]:
@@ -135,7 +133,7 @@ def two_class_parts(prediction: GaussianLogits) -> TwoClassParts:
     return TwoClassParts(*parts)
 
 
-def _mixture(mean: Array, deviation: Array) -> Array:
+def _mixture(mean: Floats, deviation: Floats) -> Floats:
     """`TwoClassParts` of ``(n, M)`` Gaussians, ``(6, n)``."""
     each = [part.reshape(mean.shape) for part in logistic_normal(mean.ravel(), deviation.ravel())]
     low, total, aleatoric, epistemic, within, among = each
@@ -157,22 +155,22 @@ def _mixture(mean: Array, deviation: Array) -> Array:
     return np.stack([whole, aleatoric, epistemic, _average(within), among, _average(pairwise) + _covariance(p, mean)])
 
 
-def _average(values: Array) -> Array:
+def _average(values: Floats) -> Floats:
     """Mean over the passes, ``(n,)``, independent of their order."""
     return np.asarray(np.sort(values, axis=1).mean(axis=1))
 
 
-def _equal(mean: Array, deviation: Array) -> NDArray[np.bool_]:
+def _equal(mean: Floats, deviation: Floats) -> NDArray[np.bool_]:
     """Rows whose passes are all equal, in which they add nothing to the epistemic part."""
     return np.asarray((mean == mean[:, :1]).all(axis=1) & (deviation == deviation[:, :1]).all(axis=1))
 
 
-def minus_p_log_p(p: Array) -> Array:
+def minus_p_log_p(p: Floats) -> Floats:
     """−p ln p of each entry, 0 for p = 0, in nats."""
     return np.abs(p * np.log(np.where(p > 0.0, p, 1.0)))
 
 
-def _divergence(p: Array, mean: Array) -> Array:
+def _divergence(p: Floats, mean: Floats) -> Floats:
     """p ln(p / p̄) − p + p̄ ≥ 0."""
     safe = np.where(mean > 0.0, mean, 1.0)
     ratio = (p - mean) / safe
@@ -180,7 +178,7 @@ def _divergence(p: Array, mean: Array) -> Array:
     return p * np.where(ratio < -0.5, far, np.log1p(np.maximum(ratio, -0.5))) - (p - mean)
 
 
-def _covariance(p: Array, mean: Array) -> Array:
+def _covariance(p: Floats, mean: Floats) -> Floats:
     """Covariance over the passes of the mean probability and the mean logit, ``(n,)``; infinite if some means are."""
     infinite = np.isinf(mean)
     finite = np.where(infinite, 0.0, mean)
@@ -190,7 +188,7 @@ def _covariance(p: Array, mean: Array) -> Array:
     return np.where(mixed, np.inf, np.where(infinite.any(axis=1), 0.0, found))
 
 
-def two_class_regrets(prediction: GaussianLogits) -> tuple[Array, Array]:
+def two_class_regrets(prediction: GaussianLogits) -> tuple[Floats, Floats]:
     """E[1 − max p], ``(n,)``, and E[max p − p(c)] of both classes c, ``(n, 2)``."""
     regret = np.empty((prediction.n_instances, 2))
 
@@ -206,7 +204,7 @@ def two_class_regrets(prediction: GaussianLogits) -> tuple[Array, Array]:
     return np.maximum(least_confidence(prediction) - regret.min(axis=1), 0.0), regret
 
 
-def two_class_votes(prediction: GaussianLogits) -> Array:
+def two_class_votes(prediction: GaussianLogits) -> Floats:
     """P(z < 0) and P(z > 0) under the Gaussian logit difference z, summed over the passes, ``(n, 2)``; a tie counts half."""
     mean, deviation = prediction.two_class_logits()
     certain = np.where(mean == 0.0, 0.0, np.copysign(np.inf, mean))
@@ -232,12 +230,12 @@ class Decomposition:
     Total = aleatoric + epistemic, except for Gaussian logits and for decompositions by a function of the user.
     """
 
-    total: Array
-    aleatoric: Array
-    epistemic: Array
+    total: Floats
+    aleatoric: Floats
+    epistemic: Floats
 
 
-def entropy(probs: PredictionLike) -> Array:
+def entropy(probs: PredictionLike) -> Floats:
     """Shannon entropy −Σ p ln p in nats, with 0 ln 0 = 0, of distributions or of the mean of a prediction.
 
     Parameters
@@ -263,7 +261,7 @@ def entropy(probs: PredictionLike) -> Array:
     return shannon_entropy(array)
 
 
-def shannon_entropy(probs: NDArray[Any]) -> Array:
+def shannon_entropy(probs: NDArray[Any]) -> Floats:
     """`entropy` of an array (..., K) of numbers."""
     p = not_negative(probs)
     compiled = kernel("entropy_terms")
@@ -315,12 +313,12 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     return decomposed(second_order_members(prediction), _of_members)
 
 
-def decomposed_points(total: Array) -> Decomposition:
+def decomposed_points(total: Floats) -> Decomposition:
     """The decomposition of one distribution per instance: all uncertainty is aleatoric."""
     return Decomposition(total, total.copy(), np.zeros_like(total))
 
 
-def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array, Array]]) -> Decomposition:
+def decomposed(members: Members, kernel: Callable[[Members], tuple[Floats, Floats, Floats]]) -> Decomposition:
     """Total, aleatoric and epistemic part of chunks of the members; epistemic is 0 where the members agree."""
     total, aleatoric, epistemic = np.empty((3, members.n_instances))
 
@@ -357,7 +355,7 @@ def varied_members(prediction: Prediction) -> Members:
 
 
 def agreeing_rows(
-    members: Members, spread: Array, label: NDArray[np.int64] | None = None, *, below: float = NO_SPREAD
+    members: Members, spread: Floats, label: NDArray[np.int64] | None = None, *, below: float = NO_SPREAD
 ) -> NDArray[np.int64]:
     """Row numbers of instances whose members agree to the last few bits; only rows with a `spread` < `below` are checked.
 
@@ -378,14 +376,14 @@ def agreeing_rows(
     return candidates[~differ.any(axis=1)]
 
 
-def _of_members(members: Members) -> tuple[Array, Array, Array]:
+def _of_members(members: Members) -> tuple[Floats, Floats, Floats]:
     """Entropy of the mean, mean entropy, and mean divergence of the members from the mean, each ``(n,)``."""
     mean = members.mean_probs()
     p_log_p, divergence = member_sums(members.probs, members.weights, divergence_terms(mean), "member_entropies", mean)
     return shannon_entropy(mean), np.abs(sum_over_classes(p_log_p)), sum_over_classes(divergence)
 
 
-def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
+def divergence_terms(mean: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
     """A function p → (p ln p, p ln(p / p̄) − p + p̄), elementwise.
 
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
@@ -394,7 +392,7 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
         np.where(mean > 0.0, np.maximum(mean, SMALLEST_NORMAL), 1.0)
     )  # if p̄ = 0, the share of every p > 0 is 0
 
-    def terms(p: Array) -> tuple[Array, Array]:
+    def terms(p: Floats) -> tuple[Floats, Floats]:
         p_log_p = p * np.log(np.maximum(p, SMALLEST_NORMAL))  # 0 ln 0 = 0
         d, s, excess = log_ratio(p, mean)
         # p (2 s + s excess) − d without its cancellation, because d = s (p + p̄)
@@ -403,7 +401,7 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
     return terms
 
 
-def log_ratio(p: Array, mean: Array) -> tuple[Array, Array, Array]:
+def log_ratio(p: Floats, mean: Floats) -> tuple[Floats, Floats, Floats]:
     """p − p̄, s = (p − p̄) / (p + p̄), and ln(p / p̄) / s − 2 for s² ≤ `NEAR`.
 
     ln(p / p̄) = 2 artanh s = s (2 + 2 s²/3 + 2 s⁴/5 + …) keeps the digits where p ≈ p̄; elsewhere the difference of the
@@ -431,7 +429,7 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
     return Decomposition(total, total - epistemic, epistemic)
 
 
-def digamma_excess(x: Array) -> Array:
+def digamma_excess(x: Floats) -> Floats:
     """ψ(x + 1) − ln x, about 1 / 2x for large x, without cancellation."""
     # from 16 on the asymptotic series 1/2x − 1/12x² + 1/120x⁴ − … has full double precision
     inverse = 1.0 / np.maximum(x, 16.0)
@@ -451,7 +449,7 @@ CHOICES = ("set", "hull", "box")
 GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
 
 
-def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
+def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Floats:
     """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
     Parameters
@@ -487,7 +485,7 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
-def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
+def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Floats:
     """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
     Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
@@ -511,7 +509,7 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
-def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Array:
+def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Floats:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 
     Parameters
@@ -576,7 +574,7 @@ def _kind(prediction: Prediction, over: str) -> str:
     return "box" if isinstance(prediction, Box) else "hull"
 
 
-def _difference(prediction: Prediction, over: str) -> Array:
+def _difference(prediction: Prediction, over: str) -> Floats:
     """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
     difference = upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
@@ -659,7 +657,7 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
     return Decomposition(*parts)
 
 
-def _label_wise_of_members(members: Members) -> Array:
+def _label_wise_of_members(members: Members) -> Floats:
     """Total, aleatoric and epistemic part of each class, ``(3, n, K)``."""
     compiled = kernel("label_wise_sums")
     if compiled is not None and members.n_classes <= MOST_SORTED:
@@ -673,7 +671,7 @@ def _label_wise_of_members(members: Members) -> Array:
     return parts
 
 
-def _sums(shares: list[Array], both: list[Array]) -> tuple[Array, Array, Array]:
+def _sums(shares: list[Floats], both: list[Floats]) -> tuple[Floats, Floats, Floats]:
     """The three parts of each class before members that agree are told, ``(n, K)`` each."""
     summed = OrderFreeSum(both[0].shape)
     for share, p in zip(shares, both, strict=True):
@@ -688,7 +686,7 @@ def _sums(shares: list[Array], both: list[Array]) -> tuple[Array, Array, Array]:
     return total, of_members, np.maximum(epistemic.value().sum(axis=0), 0.0)
 
 
-def _class_and_rest(p: Array) -> Array:
+def _class_and_rest(p: Floats) -> Floats:
     """Probabilities of each class and of all others, ``(2, n, K)``, from ``(n, K)``.
 
     The rest of a class above ½ is the sum of the others, because 1 − p would lose its digits.
@@ -703,7 +701,7 @@ def _class_and_rest(p: Array) -> Array:
     return np.stack([event, rest])
 
 
-def _agree(shares: list[Array], both: list[Array]) -> NDArray[np.bool_]:
+def _agree(shares: list[Floats], both: list[Floats]) -> NDArray[np.bool_]:
     """Classes in which all members of a positive weight agree to the last few bits, ``(n, K)``."""
     least, most = np.full(both[0].shape, np.inf), np.zeros(both[0].shape)
     for share, p in zip(shares, both, strict=True):

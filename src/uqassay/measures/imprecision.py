@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, binom, gammaln
 
 from uqassay.arrays import CHUNK_BYTES as ROWS_CHUNK_BYTES
-from uqassay.arrays import RandomState, generator
+from uqassay.arrays import Floats, RandomState, generator
 from uqassay.checks import fail, number, one_of
 from uqassay.credal.events import (
     MAX_ENUMERATED_CLASSES,
@@ -74,8 +74,6 @@ __all__ = [
 
 # Imprecision of class sets, which follows from their sizes: exact for any number of classes.
 
-Array = NDArray[np.float64]
-
 
 def set_sizes(prediction: ClassSets) -> NDArray[np.int64]:
     """Number of classes of each set, ``(n,)``; an empty set counts as that of all classes.
@@ -88,7 +86,7 @@ def set_sizes(prediction: ClassSets) -> NDArray[np.int64]:
     return prediction.filled().sum(axis=1)
 
 
-def imprecision_of_class_sets(prediction: ClassSets, weights: Array) -> Array:
+def imprecision_of_class_sets(prediction: ClassSets, weights: Floats) -> Floats:
     """Σ_k w_k (k/K − share of the events of size k that hold the set), ``(n,)``, for weights ``(K − 1,)``.
 
     See `hartley.imprecision`. An event has the lower probability 1 if it holds the set, else 0. Of the C(K, k) events of size
@@ -159,8 +157,8 @@ UNIT_BITS = 52  # the values of each order are added up in units of 2^-52 nats, 
 class Nonspecificity:
     """Non-specificity of each instance with its numerical error."""
 
-    values: Array  #: (n,): Nats.
-    standard_error: Array  #: (n,): Standard error of each value; 0 if the value is exact.
+    values: Floats  #: (n,): Nats.
+    standard_error: Floats  #: (n,): Standard error of each value; 0 if the value is exact.
     #: Standard error that the estimator adds to the mean of ``values``; all instances share the random orders. An upper
     #: bound if a tolerance asked for more orders.
     mean_standard_error: float = 0.0
@@ -168,7 +166,7 @@ class Nonspecificity:
     #: (32,): Deviation of the mean of ``values`` with each of the first random orders alone, scaled so that their
     #: standard error is `mean_standard_error`. All models use the same orders, so these give the error of a difference
     #: of two models.
-    order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False)
+    order_deviations: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     #: Sum of ``values`` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
     order_sums: tuple[int, ...] = field(default=(), repr=False)
 
@@ -182,7 +180,7 @@ class Nonspecificity:
 
 
 @lru_cache(maxsize=32)
-def hartley_weights(n_classes: int) -> Array:
+def hartley_weights(n_classes: int) -> Floats:
     """Weights c_1 … c_{K−1} of the generalised Hartley measure, ``(K − 1,)``.
 
     The integral over t becomes one over x with t = 1/(1 + e^{−x}), where the trapezoidal rule converges geometrically.
@@ -262,7 +260,7 @@ def generalised_hartley(
 
 def imprecision(
     prediction: Prediction,
-    weights: Array,
+    weights: Floats,
     *,
     rng: RandomState = None,
     tolerance: float | None = None,
@@ -281,7 +279,7 @@ def imprecision(
     return _estimated(prediction, weights, rng, tolerance, chunk_bytes)
 
 
-def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:
+def _exact(prediction: Prediction, weights: Floats, chunk_bytes: int | None) -> Floats:
     values = np.empty(prediction.n_instances)
     compiled = hull_kernel("hull_imprecision", prediction)
     below, above = _event_weights(weights)
@@ -306,7 +304,7 @@ def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> A
     return values
 
 
-def _event_weights(weights: Array) -> tuple[Array, Array]:
+def _event_weights(weights: Floats) -> tuple[Floats, Floats]:
     """Weights of the gaps below and above the reference, for every event of the half lattice, ``(2^(K−1),)``."""
     n_classes = len(weights) + 1
     sizes = event_sizes(n_classes - 1)
@@ -318,8 +316,8 @@ def _event_weights(weights: Array) -> tuple[Array, Array]:
 
 
 def imprecision_and_label(
-    prediction: Prediction, weights: Array, y: NDArray[np.int64]
-) -> tuple[Nonspecificity, Array] | None:
+    prediction: Prediction, weights: Floats, y: NDArray[np.int64]
+) -> tuple[Nonspecificity, Floats] | None:
     """`imprecision` and the upper probability of each label from one pass; None if no kernel computes both."""
     enumerable = not isinstance(prediction, Point) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
     compiled = hull_kernel("hull_imprecision", prediction) if enumerable else None
@@ -348,7 +346,7 @@ def lattice_bytes(prediction: Prediction) -> int:
 
 
 def _estimated(
-    prediction: Prediction, weights: Array, rng: RandomState, tolerance: float | None, chunk_bytes: int | None
+    prediction: Prediction, weights: Floats, rng: RandomState, tolerance: float | None, chunk_bytes: int | None
 ) -> Nonspecificity:
     if tolerance is not None:
         number(tolerance, "tolerance", f"leave it out for {FIRST_ORDERS} orders", low=0, ends="(]")
@@ -370,7 +368,7 @@ def _estimated(
     return _with_orders(values, errors, max(most), [sum(one) for one in zip(*sums, strict=True)])
 
 
-def _exact_sums(draws: Array) -> list[int]:
+def _exact_sums(draws: Floats) -> list[int]:
     """Sums over the last axis (32, n), each value rounded to a multiple of 2^-52."""
     scaled = draws * 2.0**20
     high = np.floor(scaled)
@@ -379,7 +377,7 @@ def _exact_sums(draws: Array) -> list[int]:
     return [(above << (UNIT_BITS - 20)) + below for above, below in zip(*sums, strict=True)]
 
 
-def _with_orders(values: Array, errors: Array, n_orders: int, sums: Sequence[int]) -> Nonspecificity:
+def _with_orders(values: Floats, errors: Floats, n_orders: int, sums: Sequence[int]) -> Nonspecificity:
     """The error of the mean and the deviations of the orders, from the sums over all instances."""
     if not sums:
         return Nonspecificity(values, errors, n_orders=n_orders)
@@ -411,7 +409,7 @@ def joined_nonspecificities(parts: Sequence[Nonspecificity]) -> Nonspecificity:
 
 
 def _refine(
-    part: Prediction, weights: Array, seed: int, tolerance: float, draws: Array, values: Array, errors: Array
+    part: Prediction, weights: Floats, seed: int, tolerance: float, draws: Floats, values: Floats, errors: Floats
 ) -> int:
     """Double the orders of the instances whose standard error is above the tolerance; values and errors are views."""
     missing = np.flatnonzero(errors > tolerance)
@@ -439,7 +437,7 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[t
     return lambda order: hull_prefixes(points, order)
 
 
-def _first_draws(part: Prediction, weights: Array, seed: int) -> Array:
+def _first_draws(part: Prediction, weights: Floats, seed: int) -> Floats:
     """`_hartley_draws` of the first orders. A set in which every class can be certain allows all distributions, so L(B) = 0."""
     vacuous = part.upper_probs().min(axis=1) >= 1.0
     if not vacuous.any():
@@ -451,12 +449,12 @@ def _first_draws(part: Prediction, weights: Array, seed: int) -> Array:
     return draws
 
 
-def _hartley_draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array:
+def _hartley_draws(part: Prediction, weights: Floats, seed: int, numbers: range) -> Floats:
     """One unbiased value per order and instance, from the prefixes of the order and of its reverse (antithetic)."""
     orders = [order_of_classes(seed, i, part.n_classes) for i in numbers]
     compiled = hull_kernel("hull_orders", part)
     if compiled is not None:
-        found: Array = compiled(compiled_points(part), np.array(orders), weights)
+        found: Floats = compiled(compiled_points(part), np.array(orders), weights)
         return found
     prefixes = _prefix_source(part)
     half = 0.5 * weights[:, None]
@@ -472,7 +470,7 @@ def _hartley_draws(part: Prediction, weights: Array, seed: int, numbers: range) 
     return draws
 
 
-def _mean_and_error(draws: Array) -> tuple[Array, Array]:
+def _mean_and_error(draws: Floats) -> tuple[Floats, Floats]:
     """Mean over the first axis and its standard error; rounding does not depend on the number of columns."""
     n = len(draws)
     mean = fold_sum(draws) / n
@@ -490,12 +488,12 @@ def _mean_and_error(draws: Array) -> tuple[Array, Array]:
 class ClippedMasses(NamedTuple):
     """Masses of the paper's convention for some instances."""
 
-    masses: Array  #: (F, n): Event axis first; columns sum to 1.
+    masses: Floats  #: (F, n): Event axis first; columns sum to 1.
     sizes: NDArray[np.int64]  #: (F,): Number of classes |A| of each set (1 for the empty set, which has no mass).
     focal_sets: NDArray[np.bool_]  #: (F, K): The sets; for all events in binary order, with the empty one first.
     #: lower, upper: (K, n): Belief and plausibility of each class.
-    lower: Array
-    upper: Array
+    lower: Floats
+    upper: Floats
 
 
 def for_each_clipped(
@@ -522,7 +520,7 @@ def for_each_clipped(
     )
 
 
-OfSizes = Callable[[NDArray[np.int64]], Array]
+OfSizes = Callable[[NDArray[np.int64]], Floats]
 OF_SIZES: dict[str, OfSizes] = {  # g(|A|) of the sums Σ m(A) g(|A|)
     "hartley": np.log,
     "korner": lambda sizes: sizes.astype(np.float64),
@@ -533,7 +531,7 @@ OF_SIZES: dict[str, OfSizes] = {  # g(|A|) of the sums Σ m(A) g(|A|)
 def for_each_clipped_sum(
     prediction: Prediction,
     of_sizes: OfSizes,
-    work: Callable[[slice, Array, Array], None],
+    work: Callable[[slice, Floats, Floats], None],
     focal_sets: NDArray[np.bool_] | None = None,
 ) -> None:
     """Call ``work(rows, values, upper)`` for consecutive chunks: Σ_A m(A) g(|A|) and the plausibility of each class.
@@ -585,7 +583,7 @@ def _on_all_events(part: Prediction) -> ClippedMasses:
     return ClippedMasses(masses, np.maximum(event_sizes(n_classes), 1), sets, lower, upper)
 
 
-def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
+def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Floats:
     if isinstance(part, Masses):
         return mass_event_bounds(part.repaired().checked_masses(), part.repaired().focal_sets, family)[0]
     if isinstance(part, Box):
@@ -656,7 +654,7 @@ def nonspecificity(
         def smets(rows: slice, part: ClippedMasses) -> None:
             values[rows] = _smets_of_family(part.masses, part.focal_sets)
 
-        def sums(rows: slice, found: Array, _: Array) -> None:
+        def sums(rows: slice, found: Floats, _: Floats) -> None:
             values[rows] = found
 
         if measure == "smets":
@@ -686,11 +684,11 @@ def check_convention(convention: str, focal_sets: Any) -> None:
         fail("focal_sets", rule, got, 'pass convention="paper", or leave focal_sets out', code="needs-paper-convention")
 
 
-def _exactly(values: Array) -> Nonspecificity:
+def _exactly(values: Floats) -> Nonspecificity:
     return Nonspecificity(values, np.zeros_like(values))
 
 
-def _smets(prediction: Prediction) -> Array:
+def _smets(prediction: Prediction) -> Floats:
     if isinstance(prediction, Masses):
         return _smets_of_family(prediction.checked_masses().T, prediction.focal_sets)
     n_classes = prediction.n_classes
@@ -712,7 +710,7 @@ def _smets(prediction: Prediction) -> Array:
     return values
 
 
-def _smets_of_family(masses: Array, focal_sets: NDArray[np.bool_]) -> Array:
+def _smets_of_family(masses: Floats, focal_sets: NDArray[np.bool_]) -> Floats:
     n_classes = focal_sets.shape[1]
     check_enumerable(n_classes)
     lattice = np.zeros((2**n_classes, masses.shape[1]))
@@ -721,7 +719,7 @@ def _smets_of_family(masses: Array, focal_sets: NDArray[np.bool_]) -> Array:
     return _sum_of_logs(zeta_transform(lattice[::-1])[::-1])
 
 
-def _sum_of_logs(commonality: Array) -> Array:
+def _sum_of_logs(commonality: Floats) -> Floats:
     """Σ_A ln(1/Q(A)) over all events but the empty one, ``(2^K, n)`` → ``(n,)``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return 0.0 - fold_sum(np.log(commonality[1:]))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from uqassay.arrays import draw_per_row, still_whole
+from uqassay.arrays import Floats, draw_per_row, still_whole
 from uqassay.checks import fail, number, one_of
 from uqassay.measures.entropies import Decomposition, shannon_entropy
 from uqassay.predictions import (
@@ -30,7 +30,6 @@ __all__ = [
 
 # Aleatoric and epistemic entropy of Gaussian logits: one Gaussian for the noise of the label, one for the passes.
 
-Array = NDArray[np.float64]
 CONVENTIONS = ("exact", "paper-code")
 CHUNK_BYTES = 8 * 2**20
 
@@ -94,7 +93,7 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
     return Decomposition(*parts)
 
 
-def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Array, Array, Array]:
+def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Floats, Floats, Floats]:
     """Common mean, aleatoric variance and epistemic variance of the logits, each ``(n, K)``."""
     still_whole(prediction.mean)
     still_whole(prediction.variance)
@@ -116,7 +115,7 @@ def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Array, Arra
     return centre, aleatoric, spread
 
 
-def _over_passes(values: Array) -> Array:
+def _over_passes(values: Floats) -> Floats:
     """Mean over the passes, ``(n, K)``, independent of their order and exact where all are equal."""
     total = OrderFreeSum((len(values), values.shape[2]))
     for m in range(values.shape[1]):
@@ -137,7 +136,7 @@ def _check_impossible(impossible: NDArray[np.bool_], prediction: GaussianLogits)
         fail("prediction", rule, got, "give finite means", code="undefined", facts={"row": row})
 
 
-def _standard_normals(prediction: GaussianLogits) -> Array:
+def _standard_normals(prediction: GaussianLogits) -> Floats:
     """Standard normals of each row, ``(K, n, n_draws)``: reductions over the first axis are fast also for few classes."""
     n, shape = prediction.n_instances, (prediction.n_draws, prediction.n_classes)
     numbers = np.arange(n) if prediction.row_numbers is None else prediction.row_numbers
@@ -145,7 +144,7 @@ def _standard_normals(prediction: GaussianLogits) -> Array:
     return np.ascontiguousarray(np.moveaxis(noise, 2, 0))
 
 
-def _mean_softmax(centre: Array, deviation: Array, noise: Array) -> Array:
+def _mean_softmax(centre: Floats, deviation: Floats, noise: Floats) -> Floats:
     """Mean over the draws of softmax(centre + deviation · noise), ``(n, K)``; without deviation the softmax itself."""
     probs = _softmax(noise * deviation.T[:, :, None] + centre.T[:, :, None]).mean(axis=2).T
     certain = ~(deviation > 0).any(axis=1)  # the mean of equal draws may be off by a rounding error
@@ -153,7 +152,7 @@ def _mean_softmax(centre: Array, deviation: Array, noise: Array) -> Array:
     return probs
 
 
-def _softmax(logits: Array) -> Array:
+def _softmax(logits: Floats) -> Floats:
     """Softmax over the first axis."""
     shares = logits - logits.max(axis=0)
     np.exp(shares, out=shares)
@@ -166,7 +165,7 @@ def _softmax(logits: Array) -> Array:
 ENERGY_CHUNK_BYTES = 32 * 2**20
 
 
-def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Array:
+def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Floats:
     """−T ln Σ_c exp(z_c / T) of the logits z, ``(n,)``; greater is less certain; any real number is possible.
 
     Adding a constant to all logits of an instance changes its free energy but not its probabilities. The scores of
@@ -224,7 +223,7 @@ def has_logits(prediction: Prediction) -> bool:
     return isinstance(prediction, GaussianLogits)
 
 
-def _of_logits(probs: NDArray[np.floating], log_partition: NDArray[np.floating] | None, t: float) -> Array:
+def _of_logits(probs: NDArray[np.floating], log_partition: NDArray[np.floating] | None, t: float) -> Floats:
     """−T ln Σ exp(z / T) of z = ln p + L, that is −L − T ln Σ p^(1/T); probs ``(n, K)``, L ``(n,)``."""
     energy = 0.0 - np.asarray(log_partition, dtype=np.float64)
     if t == 1.0:
@@ -234,7 +233,7 @@ def _of_logits(probs: NDArray[np.floating], log_partition: NDArray[np.floating] 
     return np.asarray(energy - t * logsumexp(z / t, axis=1), dtype=np.float64)
 
 
-def _of_draws(prediction: GaussianLogits, t: float) -> Array:
+def _of_draws(prediction: GaussianLogits, t: float) -> Floats:
     energy, shares = np.empty(prediction.n_instances), prediction.shares()
 
     def work(rows: slice, part: GaussianLogits) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import one_of
 from uqassay.measures.entropies import (
     NEAR,
@@ -40,7 +40,6 @@ from uqassay.predictions import (
 
 __all__ = ["PROPER_SCORES", "REFERENCES", "proper_score_decomposition"]
 
-Array = NDArray[np.float64]
 PROPER_SCORES = ("log", "brier", "spherical", "zero-one")
 REFERENCES = ("mean", "pairwise")
 
@@ -100,7 +99,7 @@ def _spherical(prediction: Prediction) -> Decomposition:
     return decomposed(second_order_members(prediction), _spherical_from_the_mean)
 
 
-def _spherical_from_the_mean(members: Members) -> tuple[Array, Array, Array]:
+def _spherical_from_the_mean(members: Members) -> tuple[Floats, Floats, Floats]:
     """G(p̄), E[G(p)] and E[D(p, p̄)], where D(p, q) = ‖p‖ − p·q / ‖q‖ = |p − ‖p‖ q/‖q‖|² / 2‖p‖.
 
     With p − q and ‖p‖ − ‖q‖ = (p − q)·(p + q) / (‖p‖ + ‖q‖) nothing cancels.
@@ -109,7 +108,7 @@ def _spherical_from_the_mean(members: Members) -> tuple[Array, Array, Array]:
     length = _norm(mean)
     direction = mean / length
 
-    def terms(p: Array) -> tuple[Array, Array]:
+    def terms(p: Floats) -> tuple[Floats, Floats]:
         norm, d = _norm(p), p - mean
         longer = sum_over_classes(d * (p + mean))[:, None] / (norm + length)
         return _spherical_entropy(p, norm), (d - longer * direction) ** 2 / (2.0 * norm)
@@ -123,19 +122,19 @@ def _spherical_pairwise(prediction: Prediction) -> Decomposition:
     return replace(_spherical(prediction), epistemic=found.epistemic)
 
 
-def _pairwise_directions(members: Members) -> tuple[Array, Array, Array]:
+def _pairwise_directions(members: Members) -> tuple[Floats, Floats, Floats]:
     """E[D(p, q)] over two members, ``(n,)``, in the third place.
 
     With u = p/‖p‖ and its mean ū, it is (E‖p‖ · E|u − ū|² + E[‖p‖ |u − ū|²]) / 2.
     """
 
-    def lengths(p: Array) -> tuple[Array, Array]:
+    def lengths(p: Floats) -> tuple[Floats, Floats]:
         norm = _norm(p)
         return norm, p / norm
 
     length, direction = member_sums(members.probs, members.weights, lengths)
 
-    def divergences(p: Array) -> tuple[Array]:
+    def divergences(p: Floats) -> tuple[Floats]:
         norm = _norm(p)
         return ((length + norm) * (p / norm - direction) ** 2 / 2.0,)
 
@@ -144,12 +143,12 @@ def _pairwise_directions(members: Members) -> tuple[Array, Array, Array]:
     return pairwise, pairwise, pairwise
 
 
-def _norm(p: Array) -> Array:
+def _norm(p: Floats) -> Floats:
     """‖p‖₂, ``(n, 1)``, independent of the order of the classes."""
     return np.sqrt(sum_over_classes(p * p))[:, None]
 
 
-def _spherical_entropy(p: Array, norm: Array) -> Array:
+def _spherical_entropy(p: Floats, norm: Floats) -> Floats:
     """1 − ‖p‖ = Σ p (1 − p) / (1 + ‖p‖), ``(n, 1)``; this form keeps the digits of confident predictions."""
     return np.maximum(sum_over_classes(p * (1.0 - p))[:, None], 0.0) / (1.0 + norm)
 
@@ -164,7 +163,7 @@ def _log_pairwise(prediction: Prediction) -> Decomposition:
     return replace(parts, epistemic=found.epistemic)
 
 
-def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
+def _pairwise_kl(members: Members) -> tuple[Floats, Floats, Floats]:
     """Expected KL divergence between two members, ``(n,)``, in the third place: E Σ (p − p̄) ln(p / p̄).
 
     It is the sum of E KL(p, p̄) and E KL(p̄, p). All terms are ≥ 0.
@@ -172,7 +171,7 @@ def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
     mean = members.mean_probs()
     log_mean = np.log(np.maximum(mean, SMALLEST_NORMAL))
 
-    def terms(p: Array) -> tuple[Array, Array]:
+    def terms(p: Floats) -> tuple[Floats, Floats]:
         d, s, excess = log_ratio(p, mean)
         log = np.where(s * s > NEAR, np.log(np.maximum(p, SMALLEST_NORMAL)) - log_mean, s * (2.0 + excess))
         ruled_out = ((p == 0.0) & (mean > 0.0)).astype(np.float64)

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail, one_of
 from uqassay.measures.entropies import (
     Decomposition,
@@ -60,7 +59,6 @@ __all__ = [
 
 # Decompositions of total uncertainty into aleatoric and epistemic parts, by name.
 
-Array = NDArray[np.float64]
 UserDecomposition = Callable[[Prediction], Any]
 
 _PROPER = "Kotelevskii and Panov (2024)"
@@ -225,7 +223,7 @@ def _named_parts(found: Any) -> dict[str, Any]:
     fail("decomposition", "a function must return total, aleatoric and epistemic uncertainty", got, remedy, code="type")
 
 
-def _checked(values: Any, name: str, n: int) -> Array:
+def _checked(values: Any, name: str, n: int) -> Floats:
     array = np.array(as_numeric(values, f"decomposition.{name}"), dtype=np.float64)
     if array.shape != (n,):
         rule = f"must have one number for each instance, ({n},)"
@@ -262,7 +260,7 @@ class Score:
 
     name: str  #: In lower case with hyphens.
     #: Prediction → array (n,). The numbers of an instance depend on its own row alone.
-    compute: Callable[[Prediction], Array] = field(repr=False)
+    compute: Callable[[Prediction], Floats] = field(repr=False)
     unit: str  #: "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
     sentence: str  #: Description.
     equation: str  #: In symbols, p̄ the mean of the members p, as plain text; "" where the sentence says it all.
@@ -277,7 +275,7 @@ class Score:
     #: Decomposition and its part that the score is, for points and members at least: found together with the other parts.
     part: tuple[str, str] | None = None
 
-    def __call__(self, prediction: PredictionLike) -> Array:
+    def __call__(self, prediction: PredictionLike) -> Floats:
         """Score of every instance, ``(n,)``."""
         return self.compute(as_prediction(prediction))
 
@@ -567,7 +565,7 @@ SCORES: dict[str, Score] = {
 }
 
 
-def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
+def uncertainty_score(prediction: PredictionLike, name: str) -> Floats:
     """Score of every instance by name, ``(n,)``; entropies in nats.
 
     Examples
@@ -579,7 +577,7 @@ def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     return _named(name).compute(as_prediction(prediction))
 
 
-def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Array]:
+def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Floats]:
     """Several scores of every instance by name, ``(n,)`` each: like `uncertainty_score`, with shared parts computed once.
 
     Examples
@@ -591,7 +589,7 @@ def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str,
     {'variation-ratio': [0.5], 'vote-entropy': [0.6931]}
     """
     prediction = as_prediction(prediction)
-    found: dict[str, Array] = {}
+    found: dict[str, Floats] = {}
     of: dict[str, dict[str, str]] = {}  # names of parts by decomposition and score
     for score in map(_named, names):
         # any prediction has the totals; of points and members they are those of the decomposition

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.measures.entropies import (
     TEMPORARIES,
     Decomposition,
@@ -53,7 +54,6 @@ __all__ = [
 
 # Total, aleatoric and epistemic variance of the one-hot label, and the variance of one probability among members.
 
-Array = NDArray[np.float64]
 
 # Mean probabilities this close to the greatest one count as ties.
 _TIE = 1e-12
@@ -93,24 +93,24 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     return decomposed(second_order_members(prediction), _of_members)
 
 
-def _of_members(members: Members) -> tuple[Array, Array, Array]:
+def _of_members(members: Members) -> tuple[Floats, Floats, Floats]:
     """Total, mean and variance over the members, each ``(n,)``."""
     mean = members.mean_probs()
     within, among = member_variances(members, mean)
     return _gini(mean), sum_over_classes(within), sum_over_classes(among)
 
 
-def member_variances(members: Members, mean: Array) -> tuple[Array, Array]:
+def member_variances(members: Members, mean: Floats) -> tuple[Floats, Floats]:
     """Σ_m w_m p(1 − p) and Σ_m w_m (p − p̄)² of each class, ``(n, K)``."""
 
-    def terms(p: Array) -> tuple[Array, Array]:
+    def terms(p: Floats) -> tuple[Floats, Floats]:
         return p * (1.0 - p), (p - mean) ** 2
 
     within, among = member_sums(members.probs, members.weights, terms, "member_variances", mean)
     return within, among
 
 
-def total_variance(prediction: PredictionLike) -> Array:
+def total_variance(prediction: PredictionLike) -> Floats:
     """Σ_c p̄(1 − p̄) of the mean prediction, ``(n,)``, from 0 to 1 − 1/K; the Gini index of p̄.
 
     Any kind of prediction. For two classes it is twice the variance p(1 − p) of the label.
@@ -125,7 +125,7 @@ def total_variance(prediction: PredictionLike) -> Array:
     return _gini(as_prediction(prediction).mean_probs())
 
 
-def predicted_class_variance(prediction: PredictionLike) -> Array:
+def predicted_class_variance(prediction: PredictionLike) -> Floats:
     """Variance over the members of the probability of the predicted class of the mean, ``(n,)``, from 0 to 1/4.
 
     Parameters
@@ -169,7 +169,7 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     return variance
 
 
-def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> Array:
+def _class_variance(members: Members, mean: Floats, label: NDArray[np.intp]) -> Floats:
     """Variance of the probability of one class of each instance, ``(n,)``."""
     rows = np.arange(members.n_instances)
     centre, spread = mean[rows, label], OrderFreeSum(members.n_instances)
@@ -181,14 +181,14 @@ def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> A
     return variance
 
 
-def concentration(prediction: Dirichlet) -> Array:
+def concentration(prediction: Dirichlet) -> Floats:
     """Concentration α₀ of the distribution that is sampled, ``(n,)``."""
     if prediction.unit_concentration:
         return np.ones(prediction.n_instances)
     return np.asarray(np.ascontiguousarray(prediction.alpha, dtype=np.float64).sum(axis=1))
 
 
-def _gini(mean: Array) -> Array:
+def _gini(mean: Floats) -> Floats:
     return sum_over_classes(mean * (1.0 - mean))
 
 
@@ -200,11 +200,11 @@ def _gini(mean: Array) -> Array:
 class ProbabilityMoments:
     """First two moments of the probability of each class, under the stated second-order distribution."""
 
-    mean: Array  #: (n, K): p̄_k = E[p_k].
-    variance: Array  #: (n, K): Var[p_k]; 0 where all members agree.
+    mean: Floats  #: (n, K): p̄_k = E[p_k].
+    variance: Floats  #: (n, K): Var[p_k]; 0 where all members agree.
 
     @property
-    def epistemic(self) -> Array:
+    def epistemic(self) -> Floats:
         """Σ_k Var[p_k] = E‖p − p̄‖², ``(n,)``: the epistemic variance that is stated."""
         return sum_over_classes(self.variance)
 
@@ -252,7 +252,7 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
 # Votes of the members: measures of their disagreement.
 
 
-def variation_ratio(prediction: PredictionLike) -> Array:
+def variation_ratio(prediction: PredictionLike) -> Floats:
     """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
 
     Each member votes with its weight for its most probable class. If several classes are most probable, they share the vote
@@ -279,7 +279,7 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     )  # exactly 0 if the votes are unanimous, unlike 1 − max / total
 
 
-def vote_entropy(prediction: PredictionLike) -> Array:
+def vote_entropy(prediction: PredictionLike) -> Floats:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
     Votes as in `variation_ratio`. If the members are predictions for augmented copies of an input, this is the
@@ -301,7 +301,7 @@ def vote_entropy(prediction: PredictionLike) -> Array:
     return shannon_entropy(vote_shares(prediction))
 
 
-def vote_shares(prediction: PredictionLike) -> Array:
+def vote_shares(prediction: PredictionLike) -> Floats:
     """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly if one class has all votes.
 
     Examples
@@ -315,7 +315,7 @@ def vote_shares(prediction: PredictionLike) -> Array:
     return votes / total[:, None]
 
 
-def _count(prediction: Prediction) -> tuple[Array, Array]:
+def _count(prediction: Prediction) -> tuple[Floats, Floats]:
     """Votes for each class, ``(n, K)``, and total votes, ``(n,)``: numbers of members, or sums of weights.
 
     Votes are summed before the division, so instances with the same votes tie exactly.
@@ -396,11 +396,11 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     return Decomposition(total, np.where(epistemic > 0.0, loss, total), epistemic)
 
 
-def regrets(members: Members) -> tuple[Array, Array]:
+def regrets(members: Members) -> tuple[Floats, Floats]:
     """E[1 − max p], ``(n,)``, and E[max p − p(c)] of each class c, ``(n, K)``."""
     loss, regret = np.empty(members.n_instances), np.empty((members.n_instances, members.n_classes))
 
-    def terms(p: Array) -> tuple[Array, Array]:
+    def terms(p: Floats) -> tuple[Floats, Floats]:
         top = p.max(axis=1, keepdims=True)
         return 1.0 - top, top - p
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from uqassay.arrays import argmax_of_rows, generator
+from uqassay.arrays import Floats, argmax_of_rows, generator
 from uqassay.checks import fail, number, one_of
 from uqassay.ids import in_one_order
 from uqassay.metrics.reliability_diagrams import (
@@ -66,7 +66,6 @@ __all__ = [
 
 # Calibration measures as functions of sums over groups, whose signs can be drawn at random (wild bootstrap).
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 DENSE = 2**20  # entries

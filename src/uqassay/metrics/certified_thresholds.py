@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, generator
+from uqassay.arrays import Floats, as_array, generator
 from uqassay.checks import fail
 from uqassay.ids import in_one_order
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
@@ -26,7 +26,7 @@ from uqassay.statistics.risk_bounds import (
     upper_error_rate,
     upper_rate_of_groups,
 )
-from uqassay.statistics.units import Floats, Units, check_inside, make_units
+from uqassay.statistics.units import Units, check_inside, make_units
 from uqassay.text import count, counted, level_text, number, percent, percent_interval, pvalue_text
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
+from uqassay.arrays import Floats, as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
 from uqassay.checks import a, between, different, fail, mapping, number, one_of, same_length, vector, whole
 from uqassay.ids import in_one_order
 from uqassay.notes import Note
@@ -68,7 +68,6 @@ __all__ = [
 # Curves of accuracy and of aleatoric and epistemic estimates over the conditions of an experiment, and their
 # correlations.
 
-Array = NDArray[np.float64]
 
 # Relative to the larger of both estimates: a smaller variation is what rounding left of a constant, such as the difference
 # of two equal entropies. Otherwise noise of 1e-17 would have a correlation.
@@ -99,9 +98,9 @@ class Curves:
     """
 
     #: (R, C)
-    accuracy: Array
-    aleatoric: Array
-    epistemic: Array
+    accuracy: Floats
+    aleatoric: Floats
+    epistemic: Floats
     conditions: tuple[float, ...]
     rounding: float = 0.0
 
@@ -148,7 +147,7 @@ class Curves:
         return replace(self, aleatoric=self.epistemic, epistemic=self.aleatoric)
 
 
-def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Array, NDArray[np.bool_]]:
+def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Floats, NDArray[np.bool_]]:
     """The four correlations of every run, and whether a constant curve makes them 0, both ``(R, 4)``."""
     both = checked(dataset_size, label_noise)
     correlations = [confidence_correlations(*standardised(curves)) for curves in both]
@@ -204,7 +203,7 @@ def constant_curves(curves: Curves) -> tuple[NDArray[np.bool_], NDArray[np.bool_
     return found[0], found[1]
 
 
-def standardised(curves: Curves) -> tuple[Array, Array]:
+def standardised(curves: Curves) -> tuple[Floats, Floats]:
     """Accuracy ``(R, 1, C)`` and confidences ``(R, 2, C)`` of mean 0 and length 1. For use inside this room.
 
     A constant curve becomes zeros, so that its correlations are 0.
@@ -221,16 +220,16 @@ def standardised(curves: Curves) -> tuple[Array, Array]:
     return found[0], -found[1]
 
 
-def confidence_correlations(accuracy: Array, confidence: Array) -> Array:
+def confidence_correlations(accuracy: Floats, confidence: Floats) -> Floats:
     """Correlations ``(…, 2)`` of standardised accuracy ``(…, 1, C)`` and confidences ``(…, 2, C)``."""
     return np.clip((accuracy * confidence).sum(axis=-1), -1.0, 1.0)
 
 
-def _accuracy_and_estimates(curves: Curves) -> tuple[Array, Array]:
+def _accuracy_and_estimates(curves: Curves) -> tuple[Floats, Floats]:
     return curves.accuracy[:, np.newaxis], np.stack([curves.aleatoric, curves.epistemic], axis=1)
 
 
-def _as_curves(values: Any, name: str) -> Array:
+def _as_curves(values: Any, name: str) -> Floats:
     array = as_numeric(values, name, ndim=(1, 2))
     curves = np.atleast_2d(array.astype(np.float64))
     if curves.size == 0:
@@ -273,7 +272,7 @@ class Term(Plain):
     estimate: str  #: "aleatoric" or "epistemic"
     ideal: float  #: 1 for an estimate that should move, 0 for one that should not
     #: (R,): Pearson's correlation of accuracy and confidence (the negative estimate) over the conditions of each run
-    per_run: Array
+    per_run: Floats
     #: tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval
     correlation: Estimate
     #: mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never leaves
@@ -299,7 +298,7 @@ class Disentanglement(Plain):
     """Result of `disentanglement_error`."""
 
     error: Estimate  #: mean of `per_run`, with a t interval over the runs, cut at the range of possible values
-    per_run: Array  #: (R,): the error of each run
+    per_run: Floats  #: (R,): the error of each run
     #: dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic
     terms: tuple[Term, Term, Term, Term]
     pooled: PooledDisentanglement  #: from the run-averaged curves. It differs from `error`, because averaging removes jitter.
@@ -413,13 +412,13 @@ def recombined_error(correlations: ArrayLike, *, aggregate: str = "mean") -> flo
     return float(error_of(r)) * (1.0 if aggregate == "mean" else 4.0)
 
 
-def error_of(correlations: Array) -> Array:
+def error_of(correlations: Floats) -> Floats:
     """Errors of correlations ``(…, 4)``."""
     return np.asarray(np.abs(correlations - [ideal for _, _, ideal in IDEALS]).mean(axis=-1))
 
 
 def _term(
-    k: int, correlations: Array, constant: NDArray[np.bool_], draws: Array, n_conditions: int, level: float
+    k: int, correlations: Floats, constant: NDArray[np.bool_], draws: Floats, n_conditions: int, level: float
 ) -> Term:
     experiment, estimate, ideal = IDEALS[k]
     r = correlations[:, k]
@@ -435,14 +434,14 @@ def _term(
     )
 
 
-def _fisher(r: Array, constant: NDArray[np.bool_], n_conditions: int, level: float) -> Estimate:
+def _fisher(r: Floats, constant: NDArray[np.bool_], n_conditions: int, level: float) -> Estimate:
     if r.size == 1 and constant[0]:
         note = Note("no-interval", "1 run with a constant curve: no interval")
         return Estimate(0.0, low=np.nan, high=np.nan, level=level, n=1, method="Fisher's z of one run", notes=[note])
     return mean_correlation_estimate(r, n_pairs=n_conditions, level=level)
 
 
-def _bootstrap(r: Array, draws: Array, level: float) -> Estimate:
+def _bootstrap(r: Floats, draws: Floats, level: float) -> Estimate:
     low = high = np.nan
     if r.size > 1:
         # Hesterberg's expanded percentiles: few runs have the t quantile and √(R/(R − 1)), which plain percentiles lack
@@ -498,7 +497,7 @@ class PairedDisentanglementTest(Plain):
     pvalue: float
     #: the two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
     sign_flips: PermutationTest
-    per_run: Array  #: (R,): the differences
+    per_run: Floats  #: (R,): the differences
     notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
@@ -668,15 +667,15 @@ def _check_same(a: Disentanglement, b: Disentanglement) -> None:
             fail("b", f"must have the same {name} as a", got, "compute both errors in the same way", code="mismatch")
 
 
-def _deviations(accuracy: Array, confidence: Array, k: int) -> Array:
+def _deviations(accuracy: Floats, confidence: Floats, k: int) -> Floats:
     """Sum of the two deviations in experiment k, of accuracies ``(R, 1, D, C)`` and confidences ``(R, 2, C)``: ``(R, D)``."""
     r = confidence_correlations(np.moveaxis(accuracy, 1, 2), confidence[:, np.newaxis])  # (R, D, 2)
     return np.asarray(np.abs(r - ((0.0, 1.0), (1.0, 0.0))[k]).sum(axis=-1))
 
 
 def _random_sums(
-    standard: Sequence[tuple[Array, Array]], n_draws: int, permuted: str, streams: Sequence[np.random.Generator]
-) -> Array:
+    standard: Sequence[tuple[Floats, Floats]], n_draws: int, permuted: str, streams: Sequence[np.random.Generator]
+) -> Floats:
     """Sums of all deviations under random permutations, ``(D,)``."""
     sums = np.zeros(n_draws)
     for k, (accuracy, confidence) in enumerate(standard):
@@ -721,13 +720,13 @@ class TrendStep:
 class EpistemicTrend:
     """Whether epistemic uncertainty falls with more training data: R runs, C shares, n instances."""
 
-    shares: Array  #: (C,): ascending
-    means: Array  #: (R, C): mean estimate over the instances
-    quantiles: Array  #: (5, C): estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %
+    shares: Floats  #: (C,): ascending
+    means: Floats  #: (R, C): mean estimate over the instances
+    quantiles: Floats  #: (5, C): estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %
     #: (R, n): kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
     #: estimates counts as neither, so a constant instance has τ = 0.
-    tau: Array
-    change: Array  #: (R, n): estimate at the largest share minus estimate at the smallest, in the unit of the estimate
+    tau: Floats
+    change: Floats  #: (R, n): estimate at the largest share minus estimate at the smallest, in the unit of the estimate
     #: means over runs and instances, with t intervals over the runs
     mean_tau: Estimate
     mean_change: Estimate
@@ -828,7 +827,7 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     )
 
 
-def check_shares(shares: ArrayLike, n_conditions: int) -> Array:
+def check_shares(shares: ArrayLike, n_conditions: int) -> Floats:
     """Different finite shares, one for each of C conditions, as float64 ``(C,)``.
 
     Raises
@@ -841,7 +840,7 @@ def check_shares(shares: ArrayLike, n_conditions: int) -> Array:
     return s
 
 
-def _kendall_tau(values: Array) -> Array:
+def _kendall_tau(values: Floats) -> Floats:
     """τ-a of each instance with the index of the share, (R, C, n) -> (R, n): ties count as neither."""
     c = values.shape[1]
     balance = np.zeros((values.shape[0], values.shape[2]), dtype=np.int64)
@@ -850,7 +849,7 @@ def _kendall_tau(values: Array) -> Array:
     return balance / (c * (c - 1) / 2)
 
 
-def _steps(shares: Array, means: Array, level: float) -> tuple[TrendStep, ...]:
+def _steps(shares: Floats, means: Floats, level: float) -> tuple[TrendStep, ...]:
     changes = np.diff(means, axis=1)  # (R, C − 1)
     pvalues = [_rise_pvalue(change) for change in changes.T]
     adjusted = holm(pvalues) if len(means) > 1 else pvalues
@@ -860,7 +859,7 @@ def _steps(shares: Array, means: Array, level: float) -> tuple[TrendStep, ...]:
     )
 
 
-def _rise_pvalue(change: Array) -> float:
+def _rise_pvalue(change: Floats) -> float:
     """One-sided t test over the runs that the mean is above 0."""
     if change.size < 2:
         return float("nan")
@@ -906,8 +905,8 @@ class SourceAtShare:
     #: correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
     #: `correlation` towards 0. nan for fewer than four runs.
     repeatability: float
-    per_run: Array  #: (R,): the correlations of the runs
-    influence: Array  #: (n,): influence of every instance on the mean correlation, averaged over the runs
+    per_run: Floats  #: (R,): the correlations of the runs
+    influence: Floats  #: (n,): influence of every instance on the mean correlation, averaged over the runs
 
 
 @final
@@ -915,7 +914,7 @@ class SourceAtShare:
 class DoubtSources:
     """How an epistemic estimate follows each source of doubt, over shares of the training instances."""
 
-    shares: Array  #: (C,): ascending
+    shares: Floats  #: (C,): ascending
     found: tuple[SourceAtShare, ...]  #: by share, then in the order of `DOUBT_SOURCES`
     overall: Mapping[str, Estimate]  #: for each source, the correlation averaged over the shares at which it is defined
     #: correlation over the shares of a run's mean estimate with the mean spread of the other runs: whether the mean of the
@@ -1027,7 +1026,7 @@ def doubt_sources(
 # -- sources of every instance ---------------------------------------------------------------------------------------------
 
 
-def _sources(p: Array, t: Array, full: int | None) -> dict[str, Array]:
+def _sources(p: Floats, t: Floats, full: int | None) -> dict[str, Floats]:
     """Each source from all runs given, (R, C, n, K) -> (C, n); nan where it is not defined."""
     r = p.shape[0]
     # equal predictions, as of a method without a seed: rounding of their mean would be a source of 1e-33
@@ -1038,19 +1037,19 @@ def _sources(p: Array, t: Array, full: int | None) -> dict[str, Array]:
     return {"spread": spread, "seed": seed, "few-data": spread - seed, "bias": bias}
 
 
-def _sources_without(p: Array, t: Array, full: int | None) -> dict[str, Array]:
+def _sources_without(p: Floats, t: Floats, full: int | None) -> dict[str, Floats]:
     """Each source from the runs other than r, (R, C, n)."""
     runs = np.arange(len(p))
     each = [_sources(p[runs != r], t, full) for r in runs]
     return {name: np.stack([one[name] for one in each]) for name in DOUBT_SOURCES}
 
 
-def _repeatability(p: Array, t: Array, full: int | None) -> dict[str, Array]:
+def _repeatability(p: Floats, t: Floats, full: int | None) -> dict[str, Floats]:
     """Correlation of each source between halves of the runs, mean over R rotations, (C,)."""
     r = len(p)
     if r < 4:
         return {name: np.full(p.shape[1], np.nan) for name in DOUBT_SOURCES}
-    found: dict[str, list[Array]] = {name: [] for name in DOUBT_SOURCES}
+    found: dict[str, list[Floats]] = {name: [] for name in DOUBT_SOURCES}
     for shift in range(r):
         turned = np.roll(p, shift, axis=0)
         first, second = (_sources(half, t, full) for half in (turned[: r // 2], turned[r // 2 :]))
@@ -1060,7 +1059,7 @@ def _repeatability(p: Array, t: Array, full: int | None) -> dict[str, Array]:
     return {name: np.mean(correlations, axis=0) for name, correlations in found.items()}
 
 
-def _standardised(values: Array) -> Array:
+def _standardised(values: Floats) -> Floats:
     """Mean 0 and mean square 1 along the last axis; nan for constant values."""
     centred = values - values.mean(axis=-1, keepdims=True)
     spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
@@ -1074,7 +1073,7 @@ def _standardised(values: Array) -> Array:
 
 
 def _at_share(
-    share: float, name: str, values: tuple[Array, Array, Array], repeatability: float, level: float
+    share: float, name: str, values: tuple[Floats, Floats, Floats], repeatability: float, level: float
 ) -> SourceAtShare:
     """`values`: the estimate (R, n), the source in the other runs (R, n), and the source in all runs (n,)."""
     estimate, source, whole = values
@@ -1096,7 +1095,7 @@ def _at_share(
     )
 
 
-def _why_undefined(name: str, estimate: Array, source: Array) -> list[Note]:
+def _why_undefined(name: str, estimate: Floats, source: Floats) -> list[Note]:
     if np.isnan(source).any():
         return [Note("undefined", "no runs at share 1: seed and few data are not separated")]
     if (source == source[:, :1]).all():
@@ -1107,7 +1106,7 @@ def _why_undefined(name: str, estimate: Array, source: Array) -> list[Note]:
     return []
 
 
-def _correlation(per_run: Array, influence: Array, notes: list[Note], level: float) -> Estimate:
+def _correlation(per_run: Floats, influence: Floats, notes: list[Note], level: float) -> Estimate:
     n = influence.size
     variance = float((influence**2).sum()) / (n * max(n - 3, 1))  # n − 3 as for Fisher's z
     return correlation_over_runs(per_run, level=level, n_instances=n, instance_variance=variance, notes=notes)
@@ -1127,7 +1126,7 @@ def _overall(found: list[SourceAtShare], name: str, level: float) -> Estimate:
     return _correlation(per_run, np.mean([one.influence for one in used], axis=0), notes, level)
 
 
-def _follows(estimates: Array, spreads: Array, level: float) -> Estimate:
+def _follows(estimates: Floats, spreads: Floats, level: float) -> Estimate:
     """Pearson correlation over the shares, run by run, of (R, C) and (R, C)."""
     if estimates.shape[1] < 3:
         why = [Note("undefined", f"{counted(estimates.shape[1], 'share')}: a correlation over shares needs three")]
@@ -1159,7 +1158,7 @@ def _notes_on_doubts(shape: tuple[int, ...], single_labels: bool, has_full: bool
 
 def _checked(
     probs: ArrayLike, epistemic: ArrayLike, labels: ArrayLike, shares: ArrayLike
-) -> tuple[Array, Array, Array, Array]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     table, names, _ = take_table(probs, "probs")
     p = finite_array(table, "probs", "(R, C, n, K)")
     check_class_count(p.shape[3], "probs")
@@ -1191,13 +1190,13 @@ class EstimateCorrelations:
     """Spearman correlations of J estimates with one another, from R runs."""
 
     names: tuple[str, ...]
-    per_run: Array  #: (R, J, J): nan where an estimate is constant in that run, on the diagonal too
+    per_run: Floats  #: (R, J, J): nan where an estimate is constant in that run, on the diagonal too
     estimates: tuple[tuple[Estimate, ...], ...]  #: mean over the runs on the scale of Fisher's z, with its interval
     constant: NDArray[np.bool_]  #: (R, J): estimates that are the same for all instances of a run
     notes: tuple[Note, ...] = ()
 
     @property
-    def matrix(self) -> Array:
+    def matrix(self) -> Floats:
         """Means over the runs, (J, J)."""
         return np.array([[float(value) for value in row] for row in self.estimates])
 
@@ -1275,7 +1274,7 @@ def estimate_correlations(
 
 
 def _cell(
-    per_run: Array,
+    per_run: Floats,
     names: tuple[str, ...],
     pair: tuple[int, int],
     remarks: Mapping[str, Note],
@@ -1286,11 +1285,11 @@ def _cell(
     return correlation_over_runs(per_run, level=level, n_instances=n, notes=why)
 
 
-def _checked_pair(estimates: Mapping[str, ArrayLike]) -> Array:
+def _checked_pair(estimates: Mapping[str, ArrayLike]) -> Floats:
     estimates = mapping(estimates, "estimates", 'pass {"aleatoric": …, "epistemic": …}')
     if len(estimates) < 2:
         fail("estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty")
-    arrays: list[Array] = []
+    arrays: list[Floats] = []
     for name, given in estimates.items():
         values = as_floats(given, f"estimates[{name!r}]", ndim=(1, 2), shape="(R, n) or (n,)")
         values = values if values.ndim == 2 else values[None]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.special import ndtr, ndtri, rel_entr, xlogy
 
-from uqassay.arrays import RandomState, as_array, as_labels, check_rows, generator, tolerance_of
+from uqassay.arrays import Floats, RandomState, as_array, as_labels, check_rows, generator, tolerance_of
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import positions
 from uqassay.ids import in_one_order
@@ -61,7 +61,6 @@ __all__ = [
 
 # Gain from more data: the loss of a model minus the loss of the same learner with more data, instance by instance.
 
-Floats = NDArray[np.float64]
 GainLoss = Literal["zero-one", "log", "brier"]
 ANY_CLASS = int(np.iinfo(np.int64).max)  # number of classes where predicted labels alone are given
 GAIN_LOSSES: tuple[GainLoss, ...] = ("zero-one", "log", "brier")

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import between
 from uqassay.ids import in_one_order
 from uqassay.metrics.certified_thresholds import divide, short_number, threshold_text, whole_errors
@@ -14,7 +15,7 @@ from uqassay.metrics.risk import rank_errors
 from uqassay.notes import Note
 from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
-from uqassay.statistics.units import Floats, as_floats, check_level, make_units
+from uqassay.statistics.units import as_floats, check_level, make_units
 from uqassay.text import counted, level_text, number, percent
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import row_chunks
+from uqassay.arrays import Floats, row_chunks
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.ids import in_one_order
 from uqassay.metrics.calibration import GroupProducts, Signed, summed
@@ -31,7 +31,6 @@ __all__ = [
 #
 # The matrix-valued kernels have the form k(p, p′)·I, where k is a similarity of two predictions.
 
-Floats = NDArray[np.float64]
 Kernel = str | Callable[[Floats, Floats], Floats]
 Bandwidth = float | Literal["median"] | None
 

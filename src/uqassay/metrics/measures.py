@@ -9,6 +9,7 @@ from typing import Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
@@ -31,7 +32,6 @@ __all__ = [
     "named_measure",
 ]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Sides = Literal["upper", "both"]
 

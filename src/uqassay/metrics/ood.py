@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.errors import InputError
 from uqassay.ids import in_one_order
@@ -37,15 +38,7 @@ from uqassay.statistics.linearised import (
     units_in,
     with_runs,
 )
-from uqassay.statistics.units import (
-    Floats,
-    Spread,
-    Units,
-    as_floats,
-    check_level,
-    make_units,
-    scaled_weights,
-)
+from uqassay.statistics.units import Spread, Units, as_floats, check_level, make_units, scaled_weights
 
 __all__ = [
     "OOD_METRICS",

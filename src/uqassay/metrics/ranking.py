@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_numeric, generator
+from uqassay.arrays import Floats, as_numeric, generator
 from uqassay.checks import fail, mapping, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.metrics.names import metric_name
@@ -26,14 +26,13 @@ from uqassay.metrics.risk import (
     ratio_of_auc,
     small_sample_ratio,
 )
-from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons
 from uqassay.statistics.auc import FEW, IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
 from uqassay.statistics.components import midranks
 from uqassay.statistics.correlation import concordance_linearised
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, linearised_estimate
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
-from uqassay.statistics.units import Floats, Units, as_floats, check_draws, make_units, scaled_weights
+from uqassay.statistics.units import Units, as_floats, check_draws, make_units, scaled_weights
 
 __all__ = [
     "RANKING_METRICS",
@@ -224,7 +223,7 @@ def h_auc_score(
     return noted(estimate, sample_counts(e, w, groups, SAMPLES), constant=bool((s == s[0]).all()))
 
 
-def c_index_linearised(g: Array, s: Array, w: Array | None, codes: NDArray[np.intp] | None = None) -> Linearised:
+def c_index_linearised(g: Floats, s: Floats, w: Floats | None, codes: NDArray[np.intp] | None = None) -> Linearised:
     """UQ-C-index and its influences. Two values of the gap make two samples, so it is the UQ-AUC, with its interval."""
     known = g if w is None else g[w > 0]
     least, greatest = known.min(), known.max()
@@ -233,13 +232,13 @@ def c_index_linearised(g: Array, s: Array, w: Array | None, codes: NDArray[np.in
     return concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
 
 
-def g_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
+def g_auc_linearised(e: Floats, s: Floats, w: Floats | None) -> Linearised:
     """G-AUC and its influences: 1 − 2 AUGRC."""
     area = augrc_linearised(e, s, w)
     return replace(area, value=1.0 - 2.0 * area.value, influence=-2.0 * area.influence)
 
 
-def h_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
+def h_auc_linearised(e: Floats, s: Floats, w: Floats | None) -> Linearised:
     """H-AUC, ACC (1 − ACC) UQ-AUC, and its influences by the chain rule."""
     auc = auc_linearised(e, s, w)
     accuracy = 1.0 - float(np.average(e, weights=w))
@@ -287,7 +286,7 @@ def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
     return Estimate(value, low=min(low, value), high=max(high, value), **fields)
 
 
-def untied(gap: Array) -> int:
+def untied(gap: Floats) -> int:
     """Number of instances whose gap is not the most frequent one; all instances if no two gaps are equal.
 
     A number of `FEW` or more, which gets no note, may be another one that is not below `FEW`.
@@ -304,7 +303,7 @@ def checked_gap(
     uncertainty: ArrayLike,
     sample_weight: ArrayLike | None,
     arguments: tuple[str, str] = ("gap", "uncertainty"),
-) -> tuple[Array, Array, Array | None]:
+) -> tuple[Floats, Floats, Floats | None]:
     """Check the gap and the uncertainty, of one length and without nan, and the weights."""
     g = as_floats(gap, arguments[0], ndim=(1,), shape="(n,)")
     s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
@@ -322,7 +321,7 @@ class Statistic(Protocol):
     """Function (truth, uncertainty, weights or None, group codes or None) → `Linearised`."""
 
     def __call__(
-        self, truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None, /
+        self, truth: Floats, uncertainty: Floats, weights: Floats | None, codes: Codes | None = None, /
     ) -> Linearised: ...
 
 
@@ -351,7 +350,7 @@ class RankingMetric:
         *,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> tuple[Linearised, Array | None]:
+    ) -> tuple[Linearised, Floats | None]:
         """Check the arrays; return the statistic and the scaled weights."""
         check = checked if self.truth == "errors" else checked_gap
         t, s, w = check(truth, uncertainty, sample_weight, (self.truth, ARGUMENTS[1]))
@@ -359,8 +358,8 @@ class RankingMetric:
 
     def runs(
         self,
-        truths: Array,
-        uncertainties: Array,
+        truths: Floats,
+        uncertainties: Floats,
         groups: ArrayLike | None = None,
         *,
         ranked: Sequence[RankedErrors] | None = None,
@@ -373,8 +372,8 @@ class RankingMetric:
 
     def averaged(
         self,
-        truths: Array,
-        uncertainties: Array,
+        truths: Floats,
+        uncertainties: Floats,
         groups: ArrayLike | None = None,
         *,
         ranked: Sequence[RankedErrors] | None = None,
@@ -423,7 +422,7 @@ class RankingMetric:
         worst = [min((run[k] for run in each), key=lambda count: count[0]) for k in range(2)]
         return noted(found, worst, constant=constant)
 
-    def _runs_of(self, truths: ArrayLike, uncertainties: ArrayLike) -> tuple[Array, Array]:
+    def _runs_of(self, truths: ArrayLike, uncertainties: ArrayLike) -> tuple[Floats, Floats]:
         """Checked arrays (R, n)."""
         given = [
             np.atleast_2d(as_numeric(v, name)) for v, name in ((truths, self.truth), (uncertainties, ARGUMENTS[1]))
@@ -441,7 +440,7 @@ class RankingMetric:
         return np.stack([t for t, _, _ in runs]), np.stack([s for _, s, _ in runs])
 
 
-def is_constant(uncertainties: Array) -> bool:
+def is_constant(uncertainties: Floats) -> bool:
     """True if all uncertainties of each run are equal, ``(R, n)``."""
     return bool((uncertainties == uncertainties[:, :1]).all())
 
@@ -452,12 +451,12 @@ def _ranked_counts(ranked: RankedErrors, groups: ArrayLike | None) -> list[tuple
 
 
 def _ignoring_groups(
-    statistic: Callable[[Array, Array, Array | None], Linearised],
+    statistic: Callable[[Floats, Floats, Floats | None], Linearised],
 ) -> Statistic:
     """Adapt a statistic that does not depend on groups because it has no imaginary instances."""
 
     def without_groups(
-        truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None
+        truth: Floats, uncertainty: Floats, weights: Floats | None, codes: Codes | None = None
     ) -> Linearised:
         return statistic(truth, uncertainty, weights)
 
@@ -465,7 +464,7 @@ def _ignoring_groups(
 
 
 def _area_metric(name: str, higher_is_better: bool, of_ranked: OfRanked, kind: str, **more: Any) -> RankingMetric:
-    def statistic(truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None) -> Linearised:
+    def statistic(truth: Floats, uncertainty: Floats, weights: Floats | None, codes: Codes | None = None) -> Linearised:
         return of_ranked(rank_errors(truth, uncertainty, weights), codes)
 
     return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), of_ranked=of_ranked, **more)
@@ -640,7 +639,7 @@ def _swap_pvalue(
     a: Ranking,
     b: Ranking,
     groups: ArrayLike | None,
-    w: Array | None,
+    w: Floats | None,
     n_draws: int,
     rng: np.random.Generator,
 ) -> float:
@@ -667,7 +666,7 @@ def _swap_pvalue(
     return (1 + count) / (1 + n_draws)
 
 
-def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
+def _canonical_units(columns: list[Floats], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
     """Unit of each instance, and the number of units.
 
     Units are numbered by the values in the columns (n,), so that the random swaps do not depend on the order of rows.

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from uqassay.arrays import (
     CACHE_BYTES,
     SCRATCH_BYTES,
+    Floats,
     as_array,
     as_numeric,
     check_class_count,
@@ -62,7 +63,6 @@ __all__ = [
 
 # Edges of equally wide bins, and which probabilities count as on an edge.
 
-Floats = NDArray[np.float64]
 
 HALF = (8, 11)  # significant bits of bfloat16 and of float16
 SINGLE = 24  # of float32

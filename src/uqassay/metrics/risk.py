@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.checks import between, number, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
@@ -17,15 +18,7 @@ from uqassay.statistics.auc import IMAGINARY, auc_linearised, auc_of_order, note
 from uqassay.statistics.estimate import Estimate, interval_notes, proportion_estimate
 from uqassay.statistics.linearised import Linearised, averaged, is_plain, linearised_estimate, spread_of, units_in
 from uqassay.statistics.paired_tests import POWER
-from uqassay.statistics.units import (
-    Floats,
-    Units,
-    as_floats,
-    ascending_order,
-    check_level,
-    make_units,
-    spread_of_mean,
-)
+from uqassay.statistics.units import Units, as_floats, ascending_order, check_level, make_units, spread_of_mean
 
 __all__ = [
     "RankedErrors",

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, one_of
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
@@ -31,7 +32,6 @@ __all__ = [
 
 # Label coverage and size of class sets, determinacy, single and set accuracy, and utility-discounted accuracy.
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 UTILITIES: Mapping[str, tuple[float, float]] = MappingProxyType({"u65": (1.6, -0.6), "u80": (2.2, -1.2)})

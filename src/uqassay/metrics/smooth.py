@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 from scipy.special import xlogy
 
+from uqassay.arrays import Floats
 from uqassay.checks import number, one_of
 from uqassay.ids import in_one_order
 from uqassay.metrics.calibration import GroupSums, Signed
@@ -32,7 +33,6 @@ __all__ = [
 ]
 
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array
+from uqassay.arrays import Floats, as_array
 from uqassay.checks import fail, one_of, same_length
 from uqassay.errors import InputError
 from uqassay.frames import as_frame
@@ -47,7 +47,6 @@ __all__ = [
 
 # Metrics of labels and predictions by name, in two steps: columns of some instances, and the estimate from all columns.
 
-Array = NDArray[np.float64]
 
 HIGHER_IS_BETTER = {
     "unified": False,
@@ -62,7 +61,7 @@ HIGHER_IS_BETTER = {
 class MetricPart(NamedTuple):
     """What a metric needs of some instances: one or two arrays (n,), and the sizes of the sets where they enter."""
 
-    columns: tuple[Array, ...]
+    columns: tuple[Floats, ...]
     sizes: Nonspecificity | None = None
 
 
@@ -142,7 +141,7 @@ class PredictionMetric:
         text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the mean"
         return found.widened(error, Note("widened", text, {"standard_error": error})).within(0.0)
 
-    def _terms(self, y: NDArray[Any], p: Prediction) -> tuple[tuple[Array, Array, int], Nonspecificity]:
+    def _terms(self, y: NDArray[Any], p: Prediction) -> tuple[tuple[Floats, Floats, int], Nonspecificity]:
         return unified_terms(
             y,
             p,

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail, number, same_length
 from uqassay.ids import in_one_order
 
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
 
-Array = NDArray[np.float64]
 ROUNDING = 1e-12  # relative; values of E that differ by less count as equal
 
 
@@ -93,7 +92,7 @@ def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tup
     return tuple((float(at[i]), int(a[i]), int(b[i])) for i in np.lexsort((b, a, at)))
 
 
-def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
+def tradeoff_scale(distances: Sequence[Floats], kl: Sequence[Floats]) -> float:
     """Scale of λ for a distance d other than KL: the ratio of the observed maxima, max(d) / max(KL) (paper 000, App. F.1).
 
     Examples
@@ -158,7 +157,7 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     )
 
 
-def _lines(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Array, Array]:
+def _lines(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Floats, Floats]:
     d = as_numeric(distance, "distance", ndim=1).astype(np.float64)
     ns = as_numeric(nonspecificity, "nonspecificity", ndim=1).astype(np.float64)
     same_length(ns, "nonspecificity", len(d), "align them", of="model")

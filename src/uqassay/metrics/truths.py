@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, mapping, same_length
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
@@ -27,7 +28,6 @@ __all__ = [
 
 # Ground truths of uncertainty from known label distributions, and their correlation with ranking metrics (paper 003).
 
-Array = NDArray[np.float64]
 
 # Class probabilities this close to the greatest one count as tied with it.
 _TIE = 1e-12
@@ -66,7 +66,7 @@ class CorrelationStudy:
 
 
 @in_one_order("prediction", "label_distribution")
-def misclassification_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
+def misclassification_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Floats:
     """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (paper 003, section 2).
 
     Parameters
@@ -94,7 +94,7 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
 
 
 @in_one_order("prediction", "label_distribution")
-def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
+def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Floats:
     """ψ(x) = 1 − f_{y*(x)}(x), the probability not given to the Bayes label y*, ``(n,)`` (paper 003, section 2).
 
     Parameters
@@ -221,7 +221,7 @@ def correlation_study(
     return CorrelationStudy(correlations, n)
 
 
-def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
+def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Floats]:
     remedy = "pass a dict from names to the values of J scorings"
     if not mapping(named, name, remedy):
         fail(name, "must hold at least one name", "got none", remedy, code="empty")
@@ -232,7 +232,7 @@ def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
     return columns
 
 
-def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Array:
+def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Floats:
     q = labels_of(label_distribution, prediction)
     if q.ndim != 2:
         rule = (

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, available_cores, check_class_count, release, row_chunks, taken
+from uqassay.arrays import Floats, as_array, available_cores, check_class_count, release, row_chunks, taken
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, moves
@@ -154,7 +154,6 @@ def _is_missing(item: Any) -> bool:
 
 # The base class of all kinds of prediction.
 
-Array = NDArray[np.float64]
 _WORKER = threading.local()  # marks the threads of a pool, which start no further threads
 CHUNK_BYTES = 32 * 2**20
 CORE_BYTES = 2**20  # fits into the cache of one core
@@ -204,15 +203,15 @@ class Prediction(ABC):
         """Number of classes K."""
 
     @abstractmethod
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """One distribution per instance that represents the prediction, ``(n, K)``."""
 
     @abstractmethod
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Lower probability of each class, ``(n, K)``."""
 
     @abstractmethod
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Upper probability of each class, ``(n, K)``."""
 
     @abstractmethod
@@ -226,7 +225,7 @@ class Prediction(ABC):
         """Number of instances n."""
         return int(getattr(self, self.array_names()[0]).shape[0])
 
-    def label_probs(self) -> Array:
+    def label_probs(self) -> Floats:
         """Vector whose arg max is the predicted class, ``(n, K)``: `mean_probs`, or the upper bounds of `Intervals`."""
         return self.mean_probs()
 
@@ -246,7 +245,7 @@ class Prediction(ABC):
         remedy = 'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices'
         fail("over", "only a set that is given by points has a hull", got, remedy, code="undefined")
 
-    def sample(self, n: int, rng: Any = None) -> Array:
+    def sample(self, n: int, rng: Any = None) -> Floats:
         """Draw n distributions per instance from a second-order distribution, ``(n_instances, n, K)``.
 
         Raises

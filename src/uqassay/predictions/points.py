@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import (
     CACHE_BYTES,
     REMEDIES,
+    Floats,
     as_numeric,
     check_class_count,
     check_rows,
@@ -49,8 +50,6 @@ __all__ = [
 
 
 # Checks and arithmetic on rows of probabilities, shared by the kinds of prediction.
-
-Array = NDArray[np.float64]
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
@@ -121,7 +120,7 @@ def not_normalisable(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(~(np.abs(totals - 1.0) <= rounding(values)))
 
 
-def event_and_rest(probs: NDArray[Any], k: int) -> Array:
+def event_and_rest(probs: NDArray[Any], k: int) -> Floats:
     """Probabilities of the rest and of class k, ``(…, 2)`` in float64, from distributions ``(…, K)``.
 
     The rest is the sum of the other classes, because 1 − p(k) would lose its digits for a confident prediction. If the row
@@ -139,7 +138,7 @@ def event_and_rest(probs: NDArray[Any], k: int) -> Array:
     return out
 
 
-def not_negative(values: NDArray[Any]) -> Array:
+def not_negative(values: NDArray[Any]) -> Floats:
     """Probabilities in float64; small negative values, which the tolerance allows, become 0.
 
     The result is contiguous for every memory layout, so that sums round alike in every chunk.
@@ -147,7 +146,7 @@ def not_negative(values: NDArray[Any]) -> Array:
     still_whole(values)
     compiled = kernel("rows_not_negative")
     if compiled is not None and _apart(values):
-        found: Array = compiled(values)
+        found: Floats = compiled(values)
         return found
     array = np.ascontiguousarray(values, dtype=np.float64)
     return np.maximum(array, 0.0) if (array < 0).any() else array
@@ -244,15 +243,15 @@ class Point(Prediction):
         """Number of classes K."""
         return int(self.probs.shape[1])
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """The probabilities themselves, ``(n, K)``."""
         return not_negative(self.probs)
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """The probabilities themselves, ``(n, K)``."""
         return self.mean_probs()
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """The probabilities themselves, ``(n, K)``."""
         return self.mean_probs()
 
@@ -269,12 +268,12 @@ class Point(Prediction):
         return Point(event_and_rest(self.probs, k), log_partition=self.log_partition)
 
 
-def softmax(logits: NDArray[Any], name: str) -> Array:
+def softmax(logits: NDArray[Any], name: str) -> Floats:
     """Softmax over the last axis in float64, of logits that `check_logits` accepts."""
     return softmax_and_partition(logits, name)[0]
 
 
-def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array]:
+def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Floats, Floats]:
     """Softmax over the last axis and ln Σ exp(z), in float64, of logits that `check_logits` accepts.
 
     The log-partition is 0 for log-probabilities: rows whose exp(z) sum to 1 within the tolerance of probabilities. Otherwise
@@ -378,7 +377,7 @@ class OrderFreeSum:
         self._sum, self._errors = np.zeros(shape), np.zeros(shape)
         self._compiled = kernel("add_order_free")
 
-    def add(self, values: Array) -> None:
+    def add(self, values: Floats) -> None:
         """Add an array."""
         same = values.shape == self._sum.shape and values.dtype == self._sum.dtype
         if self._compiled is not None and same and values.flags.c_contiguous:
@@ -393,12 +392,12 @@ class OrderFreeSum:
         self._errors += added
         self._sum = total
 
-    def value(self) -> Array:
+    def value(self) -> Floats:
         """The sum so far."""
         return self._sum + self._errors
 
 
-def sum_over_classes(values: Array) -> Array:
+def sum_over_classes(values: Floats) -> Floats:
     """Sum over the last axis in increasing order, so that the order of the classes changes no bit of the result.
 
     Examples
@@ -411,7 +410,7 @@ def sum_over_classes(values: Array) -> Array:
     values = np.ascontiguousarray(values)
     compiled, n_classes = kernel("sorted_sums"), values.shape[-1]
     if compiled is not None and values.dtype == np.float64 and 0 < n_classes <= MOST_SORTED:
-        sums: Array = compiled(values.reshape(-1, n_classes))
+        sums: Floats = compiled(values.reshape(-1, n_classes))
         return sums.reshape(values.shape[:-1])
     return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
 
@@ -420,7 +419,7 @@ def sum_over_classes(values: Array) -> Array:
 
 
 def member_sums(
-    probs: Any, weights: Array | None, terms: Callable[[Any], tuple[Any, ...]], twin: str = "", *given: Array
+    probs: Any, weights: Floats | None, terms: Callable[[Any], tuple[Any, ...]], twin: str = "", *given: Floats
 ) -> list[Any]:
     """Σ_m w_m t(p_m) for each term t, independent of the order of the members.
 
@@ -476,7 +475,7 @@ def _pieces(probs: NDArray[Any]) -> Iterable[slice]:
     return row_chunks(len(probs), 8 * probs[:1].size, chunk_bytes=CACHE_BYTES)
 
 
-def member_shares(probs: NDArray[Any], weights: Array | None) -> Array:
+def member_shares(probs: NDArray[Any], weights: Floats | None) -> Floats:
     """Shares of the members, ``(1, M)`` or ``(n, M)``: `weights`, or 1/M."""
     if weights is None:
         return np.full((1, probs.shape[1]), 1.0 / probs.shape[1])
@@ -611,7 +610,7 @@ class Members(Prediction):
         """Number of members M."""
         return int(self.probs.shape[1])
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Bayesian model average: the (weighted) mean of the members, ``(n, K)``; independent of their order."""
         mean = np.empty((self.n_instances, self.n_classes))
         weights = np.ones((1, self.n_members)) if self.weights is None else np.atleast_2d(self.weights)
@@ -621,12 +620,12 @@ class Members(Prediction):
             mean[rows] = total if self.weights is not None else total / self.n_members
         return mean
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Least probability of each class among the members, ``(n, K)``."""
         still_whole(self.probs)
         return not_negative(self.probs.min(axis=1))
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Greatest probability of each class among the members, ``(n, K)``."""
         still_whole(self.probs)
         return not_negative(self.probs.max(axis=1))
@@ -635,7 +634,7 @@ class Members(Prediction):
         """The members, ``(n, M, K)``."""
         return self.probs
 
-    def sample(self, n: int, rng: Any = None) -> Array:
+    def sample(self, n: int, rng: Any = None) -> Floats:
         """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
         check_draws(n, "n")
         still_whole(self.probs)
@@ -704,7 +703,7 @@ def _three_axes(values: Any, name: str) -> NDArray[Any]:
     return as_numeric(array, name, ndim=3)
 
 
-def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
+def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Floats:
     array = as_numeric(weights, "weights").astype(np.float64)
     if array.shape not in ((n_members,), (n, n_members)):
         rule = f"must be one per member ({n_members},) or one per instance and member ({n}, {n_members})"
@@ -747,17 +746,17 @@ class Box(Prediction):
     """A prediction whose credal set holds every distribution p with l ≤ p ≤ u."""
 
     @abstractmethod
-    def bounds(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Reachable lower and upper bounds, each ``(n, K)``."""
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Intersection probability of the reachable bounds, ``(n, K)``."""
         return intersection_probability(*self.bounds())
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Reachable lower bounds, ``(n, K)``."""
         return self.bounds()[0]
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Reachable upper bounds, ``(n, K)``."""
         return self.bounds()[1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr, softmax
 
-from uqassay.arrays import normal_points
+from uqassay.arrays import Floats, normal_points
 from uqassay.checks import fail
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
 # all of the Gaussian would be many. There Φ(z/1.7), whose mean is known, is taken from σ(z); the rest vanishes outside
 # ±36, as the entropy does.
 
-Array = NDArray[np.float64]
 TINY, WIDE = 1e-4, 12.0  # below TINY the first terms of a series are exact to 1e-8 of their value
 DEVIATIONS = 8.3  # the density beyond is below 1e-15 of its peak
 GROUPS = (0.5, 1.0, 2.0, 4.0, 8.0, WIDE)  # rows with s up to these have as many nodes as the widest of them needs
@@ -44,14 +43,14 @@ class LogisticNormal(NamedTuple):
 
     #: E[p] for −|μ|, in [0, ½]: the probability of the less probable class, with the digits of small
     #: probabilities.
-    low: Array
+    low: Floats
     #: total, aleatoric, epistemic: H(E[p]), E[H(p)], and their difference, the mutual information, in nats.
-    total: Array
-    aleatoric: Array
-    epistemic: Array
+    total: Floats
+    aleatoric: Floats
+    epistemic: Floats
     #: within, among: E[p (1 − p)] and Var[p].
-    within: Array
-    among: Array
+    within: Floats
+    among: Floats
 
 
 def logistic_normal(mean: ArrayLike, deviation: ArrayLike) -> LogisticNormal:
@@ -70,7 +69,7 @@ def logistic_normal(mean: ArrayLike, deviation: ArrayLike) -> LogisticNormal:
     return LogisticNormal(*found)
 
 
-def two_class_probs(mean: ArrayLike, deviation: ArrayLike) -> Array:
+def two_class_probs(mean: ArrayLike, deviation: ArrayLike) -> Floats:
     """E[(1 − σ(z), σ(z))] for z ~ N(μ, s²), ``(n, 2)``; like `logistic_normal`, without the rest.
 
     Examples
@@ -86,7 +85,7 @@ def two_class_probs(mean: ArrayLike, deviation: ArrayLike) -> Array:
     return np.where((mean < 0.0)[:, None], np.stack([1.0 - low, low], axis=1), np.stack([low, 1.0 - low], axis=1))
 
 
-def expected_regret(mean: ArrayLike, deviation: ArrayLike) -> Array:
+def expected_regret(mean: ArrayLike, deviation: ArrayLike) -> Floats:
     """E[max(p, 1 − p)] − max(E[p], E[1 − p]) = E[max(0, tanh(z / 2))] for −|μ|: the epistemic zero-one loss, ``(n,)``."""
     far = np.abs(np.asarray(mean, dtype=np.float64))
     deviation = np.broadcast_to(np.asarray(deviation, dtype=np.float64), far.shape)
@@ -95,15 +94,15 @@ def expected_regret(mean: ArrayLike, deviation: ArrayLike) -> Array:
     return found[0]
 
 
-def binary_entropy(p: Array) -> Array:
+def binary_entropy(p: Floats) -> Floats:
     """H(p) in nats for p in [0, ½]."""
     return np.asarray(-p * np.log(np.where(p > 0.0, p, 1.0)) - (1.0 - p) * np.log1p(-p))
 
 
-Kernel = Callable[[Array, Array], Any]
+Kernel = Callable[[Floats, Floats], Any]
 
 
-def _fill(far: Array, s: Array, found: Array, narrow: Kernel, at_nodes: Callable[..., Any], wide: Kernel) -> None:
+def _fill(far: Floats, s: Floats, found: Floats, narrow: Kernel, at_nodes: Callable[..., Any], wide: Kernel) -> None:
     """Fill `found` by the kernel for each row's s; rows with an infinite mean stay 0."""
     finite = np.isfinite(far)
     _each(finite & (s < TINY), far, s, found, narrow, 1)
@@ -116,7 +115,7 @@ def _fill(far: Array, s: Array, found: Array, narrow: Kernel, at_nodes: Callable
     found[0, far == 0.0] = 0.5  # a rounding error would prefer one of two equal classes
 
 
-def _each(rows: NDArray[np.bool_], far: Array, deviation: Array, found: Array, kernel: Kernel, n_nodes: int) -> None:
+def _each(rows: NDArray[np.bool_], far: Floats, deviation: Floats, found: Floats, kernel: Kernel, n_nodes: int) -> None:
     """Fill the rows of `found` in chunks; every kernel takes −|μ| and s as columns."""
     chosen = np.flatnonzero(rows)
     step = max(1, CHUNK // n_nodes)
@@ -125,7 +124,7 @@ def _each(rows: NDArray[np.bool_], far: Array, deviation: Array, found: Array, k
         found[:, part] = kernel(-far[part, None], deviation[part, None])
 
 
-def _narrow(mean: Array, s: Array) -> tuple[Array, ...]:
+def _narrow(mean: Floats, s: Floats) -> tuple[Floats, ...]:
     p = expit(mean[:, 0])
     square, slope = s[:, 0] ** 2, expit(mean[:, 0]) * expit(-mean[:, 0])
     low = np.minimum(p + 0.5 * square * slope * (1.0 - 2.0 * p), 0.5)
@@ -139,7 +138,7 @@ def _n_nodes(s: float) -> int:
     return int(np.ceil((2.0 * DEVIATIONS * s + s * s) / step)) + 1
 
 
-def _on_grid(at_nodes: Callable[..., Any], grid: Array, mean: Array, s: Array) -> Any:
+def _on_grid(at_nodes: Callable[..., Any], grid: Floats, mean: Floats, s: Floats) -> Any:
     """The kernel at nodes z and weights of N(−|μ|, s²), ``(rows, n)`` each."""
     # where p is about exp(z), the mass of p is around μ + s²
     width = 2.0 * DEVIATIONS * s + np.minimum(s * s, -mean)
@@ -149,11 +148,11 @@ def _on_grid(at_nodes: Callable[..., Any], grid: Array, mean: Array, s: Array) -
     return at_nodes(s, z, weight)
 
 
-def _mean(s: Array, z: Array, weight: Array) -> Array:
+def _mean(s: Floats, z: Floats, weight: Floats) -> Floats:
     return np.minimum(np.einsum("ij,ij->i", weight, expit(z)), 0.5)
 
 
-def _moments(s: Array, z: Array, weight: Array) -> tuple[Array, ...]:
+def _moments(s: Floats, z: Floats, weight: Floats) -> tuple[Floats, ...]:
     small, p, entropy = _at(z)
     low = np.minimum(np.einsum("ij,ij->i", weight, p), 0.5)
     aleatoric = np.einsum("ij,ij->i", weight, entropy)
@@ -169,7 +168,7 @@ def _moments(s: Array, z: Array, weight: Array) -> tuple[Array, ...]:
     return low, total, aleatoric, np.maximum(np.einsum("ij,ij->i", weight, divergence), 0.0), within, among
 
 
-def _at(z: Array) -> tuple[Array, Array, Array]:
+def _at(z: Floats) -> tuple[Floats, Floats, Floats]:
     """min(p, 1 − p), p = σ(z) and H(p), without cancellation."""
     size = np.abs(z)
     e = np.exp(-size)
@@ -180,7 +179,7 @@ def _at(z: Array) -> tuple[Array, Array, Array]:
 _WIDE_NODES = np.linspace(-REACH, REACH, 112)
 
 
-def _wide_mean(mean: Array, s: Array) -> tuple[Array, Array]:
+def _wide_mean(mean: Floats, s: Floats) -> tuple[Floats, Floats]:
     """E[p], ``(rows,)``, and the weights of the nodes, ``(rows, n)``."""
     t = (_WIDE_NODES - mean) / s
     weight = np.exp(-0.5 * t * t) * ((_WIDE_NODES[1] - _WIDE_NODES[0]) / (np.sqrt(2.0 * np.pi) * s))
@@ -188,7 +187,7 @@ def _wide_mean(mean: Array, s: Array) -> tuple[Array, Array]:
     return np.clip(ndtr(mean / np.hypot(s, SMOOTH))[:, 0] + rest, 0.0, 0.5), weight
 
 
-def _wide(mean: Array, s: Array) -> tuple[Array, ...]:
+def _wide(mean: Floats, s: Floats) -> tuple[Floats, ...]:
     low, weight = _wide_mean(mean, s)
     small, _, entropy = _at(_WIDE_NODES)
     total, variance = binary_entropy(low), low * (1.0 - low)
@@ -197,7 +196,7 @@ def _wide(mean: Array, s: Array) -> tuple[Array, ...]:
     return low, total, aleatoric, total - aleatoric, within, variance - within
 
 
-def _legendre(edges: tuple[float, ...], n: int) -> tuple[Array, Array]:
+def _legendre(edges: tuple[float, ...], n: int) -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss's rule on each of the panels between the edges."""
     at, weight = np.polynomial.legendre.leggauss(n)
     half = 0.5 * np.diff(edges)
@@ -208,7 +207,7 @@ def _legendre(edges: tuple[float, ...], n: int) -> tuple[Array, Array]:
 _HALF_NODES, _HALF_WEIGHTS = _legendre((0.0, 0.1, 0.3, 1.0), 24)
 
 
-def _half_line(mean: Array, s: Array) -> Array:
+def _half_line(mean: Floats, s: Floats) -> Floats:
     """∫ tanh(z / 2) N(z; μ, s²) dz over z > 0; where tanh is 1, the integral is known."""
     reach = np.minimum(DEVIATIONS * s, REACH + 4.0)
     z = reach * _HALF_NODES
@@ -239,7 +238,7 @@ WIDEST = 32.0  # greatest s; the lattice has some 1,500 nodes then
 SOFTMAX_CHUNK = 2**18  # values of F at a time
 
 
-def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Array:
+def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Floats:
     """E softmax(z) of n rows of K independent Gaussian logits, ``(n, K)``.
 
     Parameters
@@ -276,9 +275,9 @@ def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Array:
     return found
 
 
-def _chunk(mean: Array, deviation: Array, n_nodes: int) -> Array:
+def _chunk(mean: Floats, deviation: Floats, n_nodes: int) -> Floats:
     """E softmax(z) for rows whose range of u begins at 0."""
-    u: Array = STEP * np.arange(n_nodes, dtype=np.float64)
+    u: Floats = STEP * np.arange(n_nodes, dtype=np.float64)
     distribution, density = _softmax_wide(mean, deviation, u)
     narrow = deviation < NARROW
     if narrow.any():
@@ -289,7 +288,7 @@ def _chunk(mean: Array, deviation: Array, n_nodes: int) -> Array:
     return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 
 
-def _softmax_wide(mean: Array, deviation: Array, u: Array) -> tuple[Array, Array]:
+def _softmax_wide(mean: Floats, deviation: Floats, u: Floats) -> tuple[Floats, Floats]:
     """F and F' at u, ``(n, K, nodes)`` each, from nodes z on the lattice of u; it goes on below by `BEHIND`."""
     n_below = int(np.ceil(BEHIND / STEP))
     z = STEP * np.arange(-n_below, len(u) - int(ABOVE / STEP))
@@ -301,7 +300,7 @@ def _softmax_wide(mean: Array, deviation: Array, u: Array) -> tuple[Array, Array
     return weight @ stays, weight @ (rate * stays)
 
 
-def _softmax_narrow(mean: Array, deviation: Array, u: Array) -> tuple[Array, Array]:
+def _softmax_narrow(mean: Floats, deviation: Floats, u: Floats) -> tuple[Floats, Floats]:
     """F and F' at u for k logits with a small s, ``(k, nodes)`` each."""
     distribution: Any = 0.0
     density: Any = 0.0
@@ -319,7 +318,7 @@ CHUNK_BYTES = 2**22  # of points at a time
 LEAST_WEIGHT = np.finfo(np.float64).tiny
 
 
-def softmax_points(mean: Array, variance: Array, n: int, *, seed: int = 0) -> Array:
+def softmax_points(mean: Floats, variance: Floats, n: int, *, seed: int = 0) -> Floats:
     """n points of softmax(z), z ~ N(μ, diag σ²), with the exact mean, ``(rows, n, K)``.
 
     They are softmax(μ + σ z_m + δ) at the points z_m of `normal_points`, which all rows share. Newton's method finds the small
@@ -353,17 +352,17 @@ def softmax_points(mean: Array, variance: Array, n: int, *, seed: int = 0) -> Ar
     return points
 
 
-def _offset(points: Array, mean: Array) -> Array:
+def _offset(points: Floats, mean: Floats) -> Floats:
     """Newton's step of the offsets of the logits, ``(rows, K)``, towards points with this mean."""
     now, k = points.mean(axis=1), points.shape[2]
     slope = -(np.swapaxes(points, 1, 2) @ points) / points.shape[1]
     slope += 1.0 / k  # an equal offset of all logits changes nothing, so the derivative is singular
     slope[:, range(k), range(k)] += now + 1e-6
-    step: Array = np.linalg.solve(slope, (mean - now)[..., None])[..., 0]
+    step: Floats = np.linalg.solve(slope, (mean - now)[..., None])[..., 0]
     return np.clip(step, -1.0, 1.0)
 
 
-def _with_mean(points: Array, mean: Array) -> Array:
+def _with_mean(points: Floats, mean: Floats) -> Floats:
     """Distributions near the points, with this mean up to rounding."""
     found = points.mean(axis=1)
     kept = np.minimum(mean / np.maximum(found, LEAST_WEIGHT), 1.0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import (
+    Floats,
     RandomState,
     as_array,
     as_numeric,
@@ -19,7 +20,7 @@ from uqassay.arrays import (
 )
 from uqassay.checks import fail, whole
 from uqassay.errors import InputError
-from uqassay.predictions.base import CORE_BYTES, Array, Prediction
+from uqassay.predictions.base import CORE_BYTES, Prediction
 from uqassay.predictions.labels import take_table
 from uqassay.predictions.points import (
     Members,
@@ -66,7 +67,7 @@ class Drawn(Prediction):
     drawn: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @abstractmethod
-    def sample(self, n: int, rng: RandomState = None) -> Array:
+    def sample(self, n: int, rng: RandomState = None) -> Floats:
         """Draws, ``(n_instances, n, K)``; they depend on the row, not on its place in a slice."""
 
     @property
@@ -88,7 +89,7 @@ class Drawn(Prediction):
         """The points that span the set, ``(n, V, K)``."""
         return self._spanning() if self.drawn is None else self.drawn
 
-    def _spanning(self) -> Array:
+    def _spanning(self) -> Floats:
         """The points that span the set, computed anew."""
         return self.sample(self.n_draws, self.seed)
 
@@ -115,11 +116,11 @@ class Drawn(Prediction):
         """The points that span the set, as `Members`."""
         return self.members()
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Least probability of each class among the points that span the set, ``(n, K)``."""
         return self.hull_points().min(axis=1)
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Greatest probability of each class among the points that span the set, ``(n, K)``."""
         return self.hull_points().max(axis=1)
 
@@ -132,8 +133,8 @@ class Drawn(Prediction):
             fail("drawn", f"must have the shape {shape}", got, "use with_draws() to make it", code="shape")
 
     def _draw(
-        self, n: int, rng: RandomState, one: Callable[[np.random.Generator, int, tuple[int, int]], Array]
-    ) -> Array:
+        self, n: int, rng: RandomState, one: Callable[[np.random.Generator, int, tuple[int, int]], Floats]
+    ) -> Floats:
         """``one(generator of the row, index, (n, K))`` for every row, ``(n_instances, n, K)``."""
         check_draws(n, "n")
         shape = (n, self.n_classes)
@@ -147,7 +148,7 @@ class Drawn(Prediction):
 LEAST_ALPHA = np.float64(1e-300)  # the logarithm of a draw overflows below
 MOST_ALPHA = np.float64(1e300)  # the sum over the classes could overflow above
 MOST_LOGIT = 690.0  # exp of it, and of its negative, lie between these
-LINKS: Mapping[str, Callable[[Array], Array]] = {
+LINKS: Mapping[str, Callable[[Floats], Floats]] = {
     "softplus+1": lambda z: np.logaddexp(0.0, z) + 1.0,
     "exp": np.exp,
     "relu+1": lambda z: np.maximum(z, 0.0) + 1.0,
@@ -235,20 +236,20 @@ class Dirichlet(Drawn):
         """Number of classes K."""
         return int(self.alpha.shape[1])
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Mean of the Dirichlet, α / Σα, ``(n, K)``."""
         still_whole(self.alpha)
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)  # one layout, so sums round alike in every chunk
         return alpha / alpha.sum(axis=1, keepdims=True)
 
-    def sample(self, n: int, rng: RandomState = None) -> Array:
+    def sample(self, n: int, rng: RandomState = None) -> Floats:
         """Draws from the Dirichlet, ``(n_instances, n, K)``; they depend on the row, not on its place in a slice."""
         still_whole(self.alpha)
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
         if self.unit_concentration:
             alpha = alpha / alpha.sum(axis=1, keepdims=True)
 
-        def one(g: np.random.Generator, i: int, shape: tuple[int, int]) -> Array:
+        def one(g: np.random.Generator, i: int, shape: tuple[int, int]) -> Floats:
             # Gamma(α) = Gamma(α + 1) · U^(1/α); in logarithms, because draws underflow for small α
             return np.log(g.standard_gamma(alpha[i] + 1.0, shape)) - g.standard_exponential(shape) / alpha[i]
 
@@ -403,7 +404,7 @@ class GaussianLogits(Drawn):
         mean, variance = self.mean[:, chosen], self.variance[:, chosen]
         return replace(self, mean=mean, variance=variance, drawn=drawn, notes=(*self.notes, note))
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Mean of softmax(z), in which all passes have the same weight, ``(n, K)``; for more than two classes, of the draws."""
         exact = self.n_classes == 2 and (self.variance_is == "epistemic" or self.drawn is None)
         points = self._probs_of_passes() if exact else self.hull_points()
@@ -414,7 +415,7 @@ class GaussianLogits(Drawn):
             total.add(points[:, t])
         return total.value() / self.n_passes
 
-    def shares(self) -> Array:
+    def shares(self) -> Floats:
         """Weight in the mean of each point that spans the set, ``(V,)``; all passes have the same total weight."""
         if self.variance_is == "aleatoric":
             return np.full(self.n_passes, 1.0 / self.n_passes)
@@ -428,13 +429,13 @@ class GaussianLogits(Drawn):
             members._set("weights", self.shares())
         return members
 
-    def sample(self, n: int, rng: RandomState = None) -> Array:
+    def sample(self, n: int, rng: RandomState = None) -> Floats:
         """Distributions drawn, ``(n_instances, n, K)``: softmax of `sample_logits`, or ("aleatoric") p_t of passes drawn."""
         if self.variance_is == "aleatoric":
             return self.members().sample(n, rng)
         return softmax(self.sample_logits(n, rng), "logits")
 
-    def sample_logits(self, n: int, rng: RandomState = None) -> Array:
+    def sample_logits(self, n: int, rng: RandomState = None) -> Floats:
         """Drawn logits, ``(n_instances, n, K)``, divided evenly among the passes, in the order of the passes."""
         passes = self._passes(n)
         logits = self._normal_draws(n, rng)
@@ -444,7 +445,7 @@ class GaussianLogits(Drawn):
         logits += self.mean[:, passes]
         return logits
 
-    def logits_of_passes(self) -> Iterator[Array]:
+    def logits_of_passes(self) -> Iterator[Floats]:
         """Logits of one pass after the other, ``(n_instances, n_draws, K)`` each, from the same standard normal draws.
 
         Each array is new. Where there are many instances, call it for chunks of them.
@@ -457,7 +458,7 @@ class GaussianLogits(Drawn):
             logits += self.mean[:, t, None]
             yield logits
 
-    def two_class_logits(self) -> tuple[Array, Array]:
+    def two_class_logits(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the logit of class 1 against class 0 in each pass, ``(n, M)`` each."""
         if self.n_classes != 2:
             remedy = "use one_versus_rest"
@@ -467,7 +468,7 @@ class GaussianLogits(Drawn):
         mean, variance = np.asarray(self.mean, dtype=np.float64), np.asarray(self.variance, dtype=np.float64)
         return mean[..., 1] - mean[..., 0], np.sqrt(variance.sum(axis=2))
 
-    def _probs_of_passes(self) -> Array:
+    def _probs_of_passes(self) -> Floats:
         """E softmax(z) of each pass for two classes, ``(n, M, 2)``."""
         probs = np.empty(self.mean.shape)
 
@@ -485,7 +486,7 @@ class GaussianLogits(Drawn):
         """Names of the fields whose first axis is the instance."""
         return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
 
-    def _spanning(self) -> Array:
+    def _spanning(self) -> Floats:
         if self.shared_draws:
             return self._shared_points()
         if self.variance_is == "epistemic":
@@ -504,7 +505,7 @@ class GaussianLogits(Drawn):
         self.for_each_chunk(work, 16 * self.n_draws * self.n_classes, chunk_bytes=CORE_BYTES)
         return probs
 
-    def _shared_points(self) -> Array:
+    def _shared_points(self) -> Floats:
         """The points of `softmax_points` of each pass, ``(n, n_draws, K)``."""
         passes = self._passes(self.n_draws)
         points = np.empty((self.n_instances, self.n_draws, self.n_classes))
@@ -527,7 +528,7 @@ class GaussianLogits(Drawn):
             got = f"got variance_is={self.variance_is!r}, whose passes span it"
             fail("shared_draws", rule, got, "leave it out", code="conflict")
 
-    def _normal_draws(self, n: int, rng: RandomState) -> Array:
+    def _normal_draws(self, n: int, rng: RandomState) -> Floats:
         return self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
 
     def _passes(self, n: int) -> NDArray[np.int64]:

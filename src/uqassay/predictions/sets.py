@@ -7,14 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, check_class_count, check_rows, release, row_chunks, still_whole, tolerance_of
+from uqassay.arrays import (
+    Floats,
+    as_numeric,
+    check_class_count,
+    check_rows,
+    release,
+    row_chunks,
+    still_whole,
+    tolerance_of,
+)
 from uqassay.checks import fail, whole
 from uqassay.credal.events import as_focal_sets, family_moebius, mass_event_bounds, paper_masses, sum_over
 from uqassay.credal.intervals import reachable
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame
 from uqassay.notes import Note
-from uqassay.predictions.base import Array, Prediction, checked_class_names
+from uqassay.predictions.base import Prediction, checked_class_names
 from uqassay.predictions.labels import class_indices
 from uqassay.predictions.points import (
     Box,
@@ -99,12 +108,12 @@ class Intervals(Box):
         """Number of classes K."""
         return int(self.lower.shape[1])
 
-    def bounds(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Reachable lower and upper bounds, each ``(n, K)``."""
         lower = not_negative(self.lower)
         return reachable(lower, np.maximum(lower, not_negative(self.upper)))
 
-    def label_probs(self) -> Array:
+    def label_probs(self) -> Floats:
         """Reachable upper bounds; the class with the greatest one is predicted (rule of paper 000 for intervals)."""
         return self.upper_probs()
 
@@ -137,7 +146,7 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
         release(upper)
 
 
-def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: int, name: str, rule: str) -> None:
+def _refuse_empty(excess: Floats, bounds: NDArray[Any], tolerance: float, start: int, name: str, rule: str) -> None:
     """Refuse rows whose `excess` beyond the sum of 1, ``(rows,)``, is larger than the tolerance."""
     empty = excess > tolerance
     if empty.any():
@@ -264,13 +273,13 @@ class ClassSets(Box):
         """The sets, all classes in place of an empty one, ``(n, K)``."""
         return np.asarray(self.sets | self.is_empty()[:, None])
 
-    def bounds(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper probability of each class, ``(n, K)`` each; both are 1 for the only class of a set."""
         filled = self.filled()
         single = filled.sum(axis=1, keepdims=True) == 1
         return (filled & single).astype(np.float64), filled.astype(np.float64)
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """The uniform distribution on each set, ``(n, K)``."""
         filled = self.filled()
         return filled / filled.sum(axis=1, keepdims=True)
@@ -531,7 +540,7 @@ class Masses(Prediction):
         note = repair_note(count, self.n_instances)
         return replace(self, masses=masses, focal_sets=sets, signed=False, notes=(*self.notes, note))
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Pignistic probability, Σ_{A∋c} m(A) / |A|, ``(n, K)``."""
         shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) share of each class in a set
         return np.stack(
@@ -539,15 +548,15 @@ class Masses(Prediction):
             axis=1,
         )
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Belief of each class, ``(n, K)``."""
         return mass_event_bounds(self.checked_masses(), self.focal_sets, np.eye(self.n_classes, dtype=bool))[0]
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Plausibility of each class, ``(n, K)``."""
         return mass_event_bounds(self.checked_masses(), self.focal_sets, np.eye(self.n_classes, dtype=bool))[1]
 
-    def checked_masses(self) -> Array:
+    def checked_masses(self) -> Floats:
         """Masses in float64, ``(n, F)``; refused unless every row is a belief function."""
         still_whole(self.masses)
         masses = np.asarray(self.masses, dtype=np.float64)
@@ -599,7 +608,7 @@ def repair_note(count: int, n: int) -> Note:
     return Note("repaired", text, {"rows": count, "n": n})
 
 
-def broken_rows(masses: Array, tolerance: float) -> NDArray[np.bool_]:
+def broken_rows(masses: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Rows with a negative mass or a sum other than 1, ``(n,)``."""
     return (masses < -tolerance).any(axis=1) | (np.abs(masses.sum(axis=1) - 1.0) > tolerance)
 
@@ -647,7 +656,7 @@ class Vertices(Prediction):
         """Number of classes K."""
         return int(self.vertices.shape[2])
 
-    def mean_probs(self) -> Array:
+    def mean_probs(self) -> Floats:
         """Mean of the different vertices, ``(n, K)``: repeats, such as padding, count once, in any order."""
         vertices = not_negative(self.vertices)
         order = np.lexsort(np.moveaxis(vertices, 2, 0), axis=-1)  # repeats follow each other, and sums round alike
@@ -656,12 +665,12 @@ class Vertices(Prediction):
         counts[:, 1:] = (vertices[:, 1:] != vertices[:, :-1]).any(axis=2)
         return (vertices * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1, keepdims=True)
 
-    def lower_probs(self) -> Array:
+    def lower_probs(self) -> Floats:
         """Least probability of each class at a vertex, ``(n, K)``."""
         still_whole(self.vertices)
         return not_negative(self.vertices.min(axis=1))
 
-    def upper_probs(self) -> Array:
+    def upper_probs(self) -> Floats:
         """Greatest probability of each class at a vertex, ``(n, K)``."""
         still_whole(self.vertices)
         return not_negative(self.vertices.max(axis=1))

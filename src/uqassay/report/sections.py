@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from uqassay.arrays import available_cores
+from uqassay.arrays import Floats, available_cores
 from uqassay.calibration.one_classifier import CALIBRATED, ROUNDING
 from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.data import ChosenColumns, with_numbered_groups
@@ -313,7 +313,6 @@ def rounded(values: Iterable[float], digits: int) -> list[float]:
 
 # The page's section on whether a model knows when it is wrong: refusal, ranking metrics, curves, paired tests.
 
-Floats = NDArray[np.float64]
 FIRST_SCORE, FIRST_SHARE = "total-entropy", 0.1  # that the section begins with
 REFUSED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 COVERAGES = (0.01, *(i / 100 for i in range(2, 101, 2)))

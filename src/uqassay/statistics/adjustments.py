@@ -6,10 +6,9 @@ from math import comb, isqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.errors import InputError
-from uqassay.statistics.units import Floats
 
 __all__ = ["benjamini_hochberg", "holm", "shaffer", "shaffer_factor"]
 

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, one_of
 from uqassay.ids import in_one_order
 from uqassay.native import kernel
@@ -14,7 +15,6 @@ from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate, scaled_interval, spread_of_samples, undefined
 from uqassay.statistics.units import (
-    Floats,
     Spread,
     as_floats,
     as_values,

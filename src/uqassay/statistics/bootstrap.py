@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import generator
+from uqassay.arrays import Floats, generator
 from uqassay.checks import fail, is_number, one_of, whole
 from uqassay.errors import InputError
 from uqassay.ids import in_one_order
@@ -16,7 +16,6 @@ from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate, single_unit, unit_notes
 from uqassay.statistics.resampling import bca_interval, percentile_interval
 from uqassay.statistics.units import (
-    Floats,
     Units,
     as_floats,
     as_models,

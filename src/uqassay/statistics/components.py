@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.special import ndtr
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, number, same_length
 from uqassay.ids import in_one_order
 from uqassay.native import kernel
@@ -20,16 +21,7 @@ from uqassay.statistics.estimate import single_unit, unit_notes
 from uqassay.statistics.many_data_sets import tied_ranks
 from uqassay.statistics.paired_tests import POWER, noncentrality
 from uqassay.statistics.resampling import run_means
-from uqassay.statistics.units import (
-    Floats,
-    Units,
-    as_floats,
-    as_runs,
-    check_inside,
-    check_level,
-    make_units,
-    spread_of_mean,
-)
+from uqassay.statistics.units import Units, as_floats, as_runs, check_inside, check_level, make_units, spread_of_mean
 from uqassay.text import counted
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_numeric, available_cores
+from uqassay.arrays import Floats, as_numeric, available_cores
 from uqassay.checks import fail, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.native import kernel
@@ -17,15 +17,7 @@ from uqassay.statistics.auc import MOST_COUNTED
 from uqassay.statistics.estimate import Estimate, unit_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate, undefined
 from uqassay.statistics.resampling import bca_interval, bootstrap_means
-from uqassay.statistics.units import (
-    Floats,
-    Units,
-    as_floats,
-    check_draws,
-    check_level,
-    make_units,
-    scaled_weights,
-)
+from uqassay.statistics.units import Units, as_floats, check_draws, check_level, make_units, scaled_weights
 
 __all__ = [
     "Concordance",

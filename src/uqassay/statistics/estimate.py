@@ -7,22 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from uqassay.arrays import generator
+from uqassay.arrays import Floats, generator
 from uqassay.checks import fail, one_of
 from uqassay.ids import in_one_order
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.statistics.resampling import bca_interval, draw_means, draw_run_effects, run_means
-from uqassay.statistics.units import (
-    Floats,
-    Spread,
-    Units,
-    as_runs,
-    check_draws,
-    check_level,
-    make_units,
-    spread_of_mean,
-)
+from uqassay.statistics.units import Spread, Units, as_runs, check_draws, check_level, make_units, spread_of_mean
 
 __all__ = [
     "Estimate",

@@ -8,19 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.checks import one_of
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate, single_unit, unit_notes
-from uqassay.statistics.units import (
-    Floats,
-    Spread,
-    Units,
-    check_level,
-    make_units,
-    small_sample_correction,
-    spread_of_mean,
-)
+from uqassay.statistics.units import Spread, Units, check_level, make_units, small_sample_correction, spread_of_mean
 
 __all__ = [
     "AveragedStatistic",

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import generator
+from uqassay.arrays import Floats, generator
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.notes import Note
 from uqassay.results import Plain
 from uqassay.statistics.adjustments import holm
 from uqassay.statistics.paired_tests import check_alpha
-from uqassay.statistics.units import Floats, as_floats, check_draws, check_level
+from uqassay.statistics.units import as_floats, check_draws, check_level
 from uqassay.text import counted, pvalue
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_numeric, generator
+from uqassay.arrays import Floats, as_numeric, generator
 from uqassay.checks import different, fail, is_number, mapping, number, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
@@ -19,7 +19,6 @@ from uqassay.statistics.linearised import AveragedStatistic, Runs, centre_of
 from uqassay.statistics.resampling import run_means, sign_flip_pvalue
 from uqassay.statistics.spreads import PairSample, PairSpreads, Places, combination, satterthwaite, statistic_spreads
 from uqassay.statistics.units import (
-    Floats,
     Spread,
     Units,
     as_floats,

@@ -6,9 +6,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.statistics.paired_tests import PairwiseComparisons
-from uqassay.statistics.units import Floats, check_level
+from uqassay.statistics.units import check_level
 
 __all__ = ["RankSets", "rank_sets"]
 

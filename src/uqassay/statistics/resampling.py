@@ -4,17 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import generator
+from uqassay.arrays import Floats, generator
 from uqassay.checks import fail
 from uqassay.ids import in_one_order
-from uqassay.statistics.units import (
-    Floats,
-    Units,
-    as_floats,
-    check_draws,
-    check_level,
-    make_units,
-)
+from uqassay.statistics.units import Units, as_floats, check_draws, check_level, make_units
 
 __all__ = [
     "bca_interval",

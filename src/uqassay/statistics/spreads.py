@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.native import kernel
 from uqassay.statistics.linearised import (
     LEAST_DOF,
@@ -25,7 +26,7 @@ from uqassay.statistics.linearised import (
     spread_of_difference,
     sum_of_squares,
 )
-from uqassay.statistics.units import Floats, Units, bell_mccaffrey, working_variances
+from uqassay.statistics.units import Units, bell_mccaffrey, working_variances
 
 __all__ = ["GroupMoments", "PairMoments", "PairSample", "PairSpreads", "row_products", "statistic_spreads"]
 

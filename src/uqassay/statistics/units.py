@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_array, as_numeric
+from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.errors import InputError
 from uqassay.native import kernel
-
-Floats = NDArray[np.float64]
 
 # Relative to the greatest weight. A smaller weight is lost to rounding in any sum with it, so its instance is ignored.
 NEGLIGIBLE = 1e-15

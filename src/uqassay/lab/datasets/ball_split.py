@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_array, as_numeric, generator, row_chunks
+from uqassay.arrays import Floats, RandomState, as_array, as_numeric, generator, row_chunks
 from uqassay.checks import fail, number, same_length, whole
 from uqassay.errors import InputError
 from uqassay.lab.datasets.dataset import as_features, count_of
@@ -32,7 +32,6 @@ __all__ = [
 # A division of rows by balls: its parts with an account of them, and the rules that every division keeps.
 
 Rows = NDArray[np.intp]
-Array = NDArray[np.float64]
 
 TRAIN, TEST, ADDED = range(3)  # part of a row; ADDED is only in the augmented set
 MOST_NAMED = 3  # classes in an error
@@ -49,7 +48,7 @@ class BallDivision:
     test: Rows
     augmented: Rows
     ball: NDArray[np.intp]  #: (n,): Number of the ball that each row belongs to, −1 for none
-    centres: Array  #: (B, d): Centres of the balls, in the order in which they took their points
+    centres: Floats  #: (B, d): Centres of the balls, in the order in which they took their points
     radius: float
     n_overlapping: int  #: Rows that lie in several of the balls; each belongs to the first
     notes: tuple[Note, ...] = ()  #: Sizes of the parts, overlaps, balls that were skipped
@@ -242,10 +241,10 @@ class RadiusSearch:
                 inside[:, rows] = sure
         return inside
 
-    def _in_radii(self, points: Points) -> Array:
+    def _in_radii(self, points: Points) -> Floats:
         return np.asarray((points - self._shift) / self.radius)
 
-    def _exactly(self, centres: Array, ball: NDArray[np.intp], row: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _exactly(self, centres: Floats, ball: NDArray[np.intp], row: NDArray[np.intp]) -> NDArray[np.bool_]:
         inside = np.empty(len(ball), dtype=bool)
         for pairs in row_chunks(len(ball), 8 * centres.shape[1], chunk_bytes=PAIR_BYTES):
             apart = self.points[row[pairs]].astype(np.float64) - centres[ball[pairs]]
@@ -257,7 +256,7 @@ class RadiusSearch:
 
 def neighbour_distances(
     X: ArrayLike, n_neighbours: int, *, n_sampled: int = FIRST_SAMPLED, rng: RandomState = None
-) -> Array:
+) -> Floats:
     """Distances of sampled points to their n-th neighbour.
 
     Parameters
@@ -567,7 +566,7 @@ class BallSplit:
 
     # -- shares ---------------------------------------------------------------------------------------------------------
 
-    def _shares(self) -> tuple[Array, Array]:
+    def _shares(self) -> tuple[Floats, Floats]:
         """p and q, each of length 1 or one per ball; checked."""
         train, test = (_share_array(getattr(self, name), name) for name in ("train_share", "test_share"))
         if (test == 0).any():
@@ -610,7 +609,7 @@ def _centre_array(value: Any) -> NDArray[Any]:
     return as_numeric(centres, "centres")
 
 
-def _share_array(value: Any, name: str) -> Array:
+def _share_array(value: Any, name: str) -> Floats:
     share = np.atleast_1d(as_array(value, name))
     if share.dtype.kind not in "fiu" or share.ndim != 1 or not len(share):
         rule = "must be one number, or one for each ball"

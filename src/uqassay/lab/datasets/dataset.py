@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_labels, as_numeric, generator, row_chunks
+from uqassay.arrays import Floats, RandomState, as_labels, as_numeric, generator, row_chunks
 from uqassay.checks import different, fail, number, whole
 from uqassay.text import shown
 
@@ -445,7 +445,6 @@ def shares_of_bytes(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 # Preparation of data sets as in the papers: principal components, and two classes out of many.
 
-Array = NDArray[np.float64]
 CHUNK_BYTES = 2**24  # of rows in double precision
 
 
@@ -454,9 +453,9 @@ CHUNK_BYTES = 2**24  # of rows in double precision
 class Components:
     """Principal components."""
 
-    mean: Array  #: (D,)
+    mean: Floats  #: (D,)
     #: (D, n_components): Orthonormal columns in falling order of variance; the largest loading of each is positive
-    loadings: Array
+    loadings: Floats
 
     def scores(self, part: NDArray[Any], *, unit: float = 1.0, dtype: Any = np.float64) -> NDArray[Any]:
         """Coordinates ``(n, n_components)`` of the instances ``(n, ...)`` on the components, divided by `unit`."""
@@ -491,7 +490,7 @@ def fit_components(parts: Sequence[NDArray[Any]], n_components: int = 50) -> Com
     return Components(mean, loadings * np.sign(loadings[np.abs(loadings).argmax(axis=0), np.arange(n_components)]))
 
 
-def _rows_of(part: NDArray[Any], rows: slice) -> Array:
+def _rows_of(part: NDArray[Any], rows: slice) -> Floats:
     """Some instances as rows in double precision."""
     return part[rows].reshape(rows.stop - rows.start, -1).astype(np.float64)
 

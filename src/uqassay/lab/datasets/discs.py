@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_numeric, generator
+from uqassay.arrays import Floats, RandomState, as_numeric, generator
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
 from uqassay.lab.datasets.dataset import count_of
@@ -29,7 +29,6 @@ __all__ = [
 
 # The toy grid of paper 002: a mixture of round Gaussians at the points of a grid, a random half of them of class 1.
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 GRID = (38, 46)  # clusters of paper 002, columns and rows
@@ -72,18 +71,18 @@ class GainGrid:
         return cls(spread, chosen.reshape(size))
 
     @property
-    def centres(self) -> Array:
+    def centres(self) -> Floats:
         """Centres ``(K, 2)`` of the clusters in the order of ``of_class_1.ravel()``."""
         return np.argwhere(np.ones_like(self.of_class_1)).astype(np.float64) + 1.0
 
-    def sample(self, n: int, rng: RandomState = None) -> tuple[Array, Labels]:
+    def sample(self, n: int, rng: RandomState = None) -> tuple[Floats, Labels]:
         """Inputs ``(n, 2)`` and labels ``(n,)``, every cluster with equal probability."""
         g = generator(rng)
         j, k = (g.integers(0, size, n) for size in self.of_class_1.shape)
         x = np.stack([j, k], axis=1) + 1.0 + self.spread * g.standard_normal((n, 2))
         return x, self.of_class_1[j, k].astype(np.int64)
 
-    def label_probs(self, x: ArrayLike) -> Array:
+    def label_probs(self, x: ArrayLike) -> Floats:
         """p(y | x), ``(n, 2)``, exact: the density of a cluster is the product of one along each axis."""
         points = as_numeric(x, "X", ndim=2).astype(np.float64)
         if points.shape[1] != 2:
@@ -99,7 +98,7 @@ class GainGrid:
         )
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
-    def _density(self, values: Array, size: int) -> Array:
+    def _density(self, values: Floats, size: int) -> Floats:
         """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""
         centre = np.arange(1.0, size + 1)
         nearest = np.clip(np.round(values), 1.0, size)[:, None]
@@ -114,10 +113,10 @@ class GainGrid:
 class ClusterGrid:
     """A sample of the grid, with everything that the definition of epistemic uncertainty needs to be known."""
 
-    X: Array  #: (n, 2)
+    X: Floats  #: (n, 2)
     y: Labels  #: (n,): Class of the point's cluster
-    probs: Array  #: (n, 2): p(y | x), exact
-    centres: Array  #: (K, 2): Centres of the clusters
+    probs: Floats  #: (n, 2): p(y | x), exact
+    centres: Floats  #: (K, 2): Centres of the clusters
     cluster_class: Labels  #: (K,): Class of each cluster
     grid: GainGrid  #: The distribution, to draw further points
 
@@ -127,11 +126,11 @@ class ClusterGrid:
         return self.grid.spread
 
     @property
-    def aleatoric(self) -> Array:
+    def aleatoric(self) -> Floats:
         """A(x) = 1 − max p(y | x) of the points, ``(n,)``: the error of the best classifier (paper 002, Def. 2)."""
         return np.asarray(self.probs.min(axis=1))
 
-    def label_probs(self, X: ArrayLike) -> Array:
+    def label_probs(self, X: ArrayLike) -> Floats:
         """p(y | x), ``(m, 2)``, exact for any points of the plane ``(m, 2)``."""
         return self.grid.label_probs(X)
 
@@ -204,11 +203,11 @@ class DiscLayout:
     """Discs of one radius in the plane, with the shares of their points."""
 
     name: str
-    centres: Array  #: (B, 2)
+    centres: Floats  #: (B, 2)
     radius: float
     #: (B,): Shares of a disc's points for the training and for the test set; the rest is only in the augmented set
-    train_share: Array
-    test_share: Array
+    train_share: Floats
+    test_share: Floats
 
     def splitter(self, random_state: int = 0, *, n_splits: int = 1) -> BallSplit:
         """The split by these discs."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri
 
-from uqassay.arrays import RandomState, generator
+from uqassay.arrays import Floats, RandomState, generator
 from uqassay.checks import number, whole
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.discs import N_GRID, GainGrid
@@ -25,7 +25,6 @@ __all__ = [
 
 # Two classes in the plane, one Gaussian each: label probabilities, and so both ground truths, are known exactly.
 
-Array = NDArray[np.float64]
 DIRECTION = np.array([1.0, 1.0]) / np.sqrt(2.0)  # from the mean of class 0 to that of class 1
 
 
@@ -34,9 +33,9 @@ DIRECTION = np.array([1.0, 1.0]) / np.sqrt(2.0)  # from the mean of class 0 to t
 class Sample:
     """Inputs ``(n, 2)``, their labels ``(n,)`` and the exact label probabilities ``(n, 2)``."""
 
-    x: Array
+    x: Floats
     y: NDArray[np.intp]
-    label_probs: Array
+    label_probs: Floats
 
 
 @final
@@ -73,11 +72,11 @@ class TwoGaussians:
         return -2.0 * float(ndtri(self.bayes_error))
 
     @property
-    def means(self) -> Array:
+    def means(self) -> Floats:
         """μ₀ and μ₁, ``(2, 2)``, on the diagonal and symmetric about the origin."""
         return np.array([-0.5, 0.5])[:, None] * self.separation * DIRECTION
 
-    def label_probs(self, x: ArrayLike) -> Array:
+    def label_probs(self, x: ArrayLike) -> Floats:
         """p(y | x), ``(n, 2)``."""
         log_odds = self.separation * (np.asarray(x, dtype=np.float64) @ DIRECTION)
         return np.stack([expit(-log_odds), expit(log_odds)], axis=1)
@@ -170,7 +169,7 @@ def _balanced(n_train: int, n_test: int, g: np.random.Generator) -> Labels:
     return np.concatenate([g.permutation(np.arange(n) % 2) for n in (n_train, n_test)]).astype(np.int64)
 
 
-def _toy(name: str, x: Array, y: Labels, n_train: int, to_one: Array | None = None) -> Dataset:
+def _toy(name: str, x: Floats, y: Labels, n_train: int, to_one: Floats | None = None) -> Dataset:
     """The first `n_train` rows are the training part; `to_one` is p(1 | x) of the test rows, or of all rows."""
     votes = None if to_one is None else np.stack([1.0 - to_one, to_one], axis=1)[-(len(y) - n_train) :]
     return Dataset(name, x[:n_train], y[:n_train], x[n_train:], y[n_train:], PAIR, votes_test=votes, source="generated")

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf
 from torch import nn
 
+from uqassay.arrays import Floats
 from uqassay.checks import number, true_or_false
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.layers import Dense, Network, ReLU, ResidualBlock, SpectralDense, spectrally_normalised
@@ -32,7 +33,6 @@ __all__ = [
 # c, and S the one within all classes, shrunk by Ledoit and Wolf (2004).
 
 FLOOR = 1e-6  # variance of features that are constant within classes, as a share of the mean variance
-Array = NDArray[np.float64]
 
 
 @final
@@ -40,14 +40,14 @@ Array = NDArray[np.float64]
 class ClassGaussians:
     """A mixture of Gaussians, one for each class, weighted by the class's share of the training instances."""
 
-    means: Array  #: (K, d)
-    covariances: Array  #: (K, d, d)
-    log_shares: Array  #: (K,)
-    roots: Array  #: (K, d, d): Lower Cholesky factors of the covariances
+    means: Floats  #: (K, d)
+    covariances: Floats  #: (K, d, d)
+    log_shares: Floats  #: (K,)
+    roots: Floats  #: (K, d, d): Lower Cholesky factors of the covariances
 
     @classmethod
     def fit(
-        cls, features: Array, codes: NDArray[np.int64], n_classes: int, *, prior_instances: float = 10.0
+        cls, features: Floats, codes: NDArray[np.int64], n_classes: int, *, prior_instances: float = 10.0
     ) -> "ClassGaussians":
         """Fit to features ``(n, d)`` and class indices ``(n,)``; a class without instances has share 0.
 
@@ -72,7 +72,7 @@ class ClassGaussians:
         log_shares = np.log(counts / n, out=np.full(n_classes, -np.inf), where=counts > 0)
         return cls(means, covariances, log_shares, roots)
 
-    def log_joint(self, features: Array) -> Array:
+    def log_joint(self, features: Floats) -> Floats:
         """ln of share times density of each class at features ``(n, d)``, ``(n, K)``."""
         out = np.empty((len(features), len(self.means)))
         constant = features.shape[1] * np.log(2 * np.pi)
@@ -82,9 +82,9 @@ class ClassGaussians:
             out[:, c] = self.log_shares[c] - 0.5 * ((whitened**2).sum(axis=0) + log_det + constant)
         return out
 
-    def log_density(self, features: Array) -> Array:
+    def log_density(self, features: Floats) -> Floats:
         """ln of the density of the mixture at features ``(n, d)``, ``(n,)``."""
-        density: Array = logsumexp(self.log_joint(features), axis=1)
+        density: Floats = logsumexp(self.log_joint(features), axis=1)
         return density
 
 
@@ -139,12 +139,12 @@ class DDU(NetworkClassifier):
     residual: bool = True
     prior_instances: float = 10.0
 
-    def feature_density(self, X: ArrayLike) -> Array:
+    def feature_density(self, X: ArrayLike) -> Floats:
         """ln of the density of each instance's features under the class Gaussians, ``(n,)``, in nats."""
         features = self._features(self._prepared(self._checked_inputs(X)))
         return self.gaussians_.log_density(features)
 
-    def uncertainty_scores(self, X: ArrayLike) -> dict[str, Array]:
+    def uncertainty_scores(self, X: ArrayLike) -> dict[str, Floats]:
         """Epistemic score "negative-log-density" of each instance, ``(n,)``: greater is farther from the training set."""
         return {"negative-log-density": -self.feature_density(X)}
 
@@ -170,7 +170,7 @@ class DDU(NetworkClassifier):
         logits = self._evaluate(x, lambda network, x, draws: network(x))  # (n, 1, K)
         return Point.from_logits(logits[:, 0], class_names=self.class_names_)
 
-    def _features(self, x: NDArray[np.float32]) -> Array:
+    def _features(self, x: NDArray[np.float32]) -> Floats:
         """Features that enter the head, ``(n, d)``."""
-        features: Array = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
+        features: Floats = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
         return features

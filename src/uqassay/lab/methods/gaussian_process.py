@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, softmax
 
-from uqassay.arrays import normal_points
+from uqassay.arrays import Floats, normal_points
 from uqassay.checks import one_of, whole
 from uqassay.lab.methods.base import UncertaintyClassifier
 from uqassay.predictions import GaussianLogits, Members
 
 __all__ = [
-    "Array",
     "GaussianProcess",
     "latent_prediction",
     "latent_targets",
@@ -25,7 +24,6 @@ __all__ = [
 
 # What the Gaussian-process classifiers share: targets, options, and the way from latent Gaussians to a prediction.
 
-Array = NDArray[np.float64]
 ORDINARY = (1e-75, 1e75)
 MULTICLASS = ("one-versus-rest", "softmax")
 
@@ -54,7 +52,7 @@ class GaussianProcess(UncertaintyClassifier):
     random_state: Any = None
 
     @abstractmethod
-    def latent(self, X: ArrayLike) -> tuple[Array, Array]:
+    def latent(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Means and variances of the latent functions, ``(n, L)`` each: L = 1 for two classes, otherwise K."""
 
     def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
@@ -69,7 +67,7 @@ class GaussianProcess(UncertaintyClassifier):
         whole(self.n_draws, "n_draws", "for example 10", least=1)
 
 
-def unit_of(x: Array) -> float:
+def unit_of(x: Floats) -> float:
     """A power of two in which the coordinates x have squares that neither overflow nor vanish; 1 for ordinary ones.
 
     Multiplication by a power of two is exact, so a unit changes no result.
@@ -80,7 +78,7 @@ def unit_of(x: Array) -> float:
     return float(2.0 ** np.floor(np.log2(largest)))
 
 
-def latent_targets(codes: NDArray[np.int64], n_classes: int) -> Array:
+def latent_targets(codes: NDArray[np.int64], n_classes: int) -> Floats:
     """Binary target of each latent function, ``(n, L)``.
 
     Two classes have one latent function (L = 1), which is positive for class 1; K > 2 classes have one for each (L = K), for
@@ -92,8 +90,8 @@ def latent_targets(codes: NDArray[np.int64], n_classes: int) -> Array:
 
 
 def latent_prediction(
-    mean: Array,
-    variance: Array,
+    mean: Floats,
+    variance: Floats,
     *,
     multiclass: str = "one-versus-rest",
     n_draws: int = 128,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
-from uqassay.arrays import as_numeric, row_chunks
+from uqassay.arrays import Floats, as_numeric, row_chunks
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.lab.methods.networks import NetworkClassifier
 from uqassay.predictions import Dirichlet, Members
@@ -31,33 +31,31 @@ __all__ = [
 # With features φ_n ``(D,)`` and probabilities p_n ``(K,)`` it is H = Σ_n Λ_n ⊗ φ_n φ_nᵀ, Λ = diag(p) − p pᵀ, in full or
 # as a product of a part for classes and one for features.
 
-Array = NDArray[np.float64]
-
 
 class Hessian(Protocol):
     """H = Σ_n Λ_n ⊗ φ_n φ_nᵀ by its eigenvectors, which are the same for every prior precision."""
 
     @property
-    def eigenvalues(self) -> Array:
+    def eigenvalues(self) -> Floats:
         """All K D eigenvalues, not negative, unsorted."""
 
     @staticmethod
-    def summed(features: Array, probs: Array) -> Array:
+    def summed(features: Floats, probs: Floats) -> Floats:
         """The sums over instances that define H, from features ``(n, D)`` and T probability vectors each, ``(n, T, K)``."""
 
-    def moved(self, total: Array, share: float) -> Self:
+    def moved(self, total: Floats, share: float) -> Self:
         """A share of the way from this Hessian to the one of another sum."""
 
-    def solve(self, matrix: Array, precision: float) -> Array:
+    def solve(self, matrix: Floats, precision: float) -> Floats:
         """(H + τ)⁻¹ applied to ``(K, D)``."""
 
-    def logit_covariance(self, features: Array, precision: float) -> Array:
+    def logit_covariance(self, features: Floats, precision: float) -> Floats:
         """J (H + τ)⁻¹ Jᵀ of instances with features ``(n, D)``, ``(n, K, K)``."""
 
-    def logit_deviations(self, features: Array, noise: Array, precision: float) -> Array:
+    def logit_deviations(self, features: Floats, noise: Floats, precision: float) -> Floats:
         """Draws from N(0, J (H + τ)⁻¹ Jᵀ), ``(n, T, K)``, from standard normal numbers ``(n, T, K)``."""
 
-    def deviations(self, noise: Array, precision: float) -> Array:
+    def deviations(self, noise: Floats, precision: float) -> Floats:
         """Draws from N(0, (H + τ)⁻¹), ``(T, K, D)``, from standard normal numbers ``(T, K, D)``."""
 
 
@@ -67,24 +65,24 @@ class FullHessian:
     """H itself."""
 
     n_classes: int
-    total: Array  #: (K D, K D): The class first
-    eigenvalues: Array  #: (K D,)
-    vectors: Array  #: (K D, K D): In columns
+    total: Floats  #: (K D, K D): The class first
+    eigenvalues: Floats  #: (K D,)
+    vectors: Floats  #: (K D, K D): In columns
 
     @classmethod
-    def of(cls, features: Array, probs: Array) -> "FullHessian":
+    def of(cls, features: Floats, probs: Floats) -> "FullHessian":
         """From features ``(n, D)`` and probabilities ``(n, K)`` of the training instances."""
         k = probs.shape[1]
         parts = (cls.summed(features[rows], probs[rows, None]) for rows in row_chunks(len(probs), 16 * k * k))
         return cls._from_total(k, sum(parts, np.zeros(())))
 
     @classmethod
-    def _from_total(cls, k: int, total: Array) -> "FullHessian":
+    def _from_total(cls, k: int, total: Floats) -> "FullHessian":
         values, vectors = np.linalg.eigh(total)
         return cls(k, total, np.maximum(values, 0.0), vectors)
 
     @staticmethod
-    def summed(features: Array, probs: Array) -> Array:
+    def summed(features: Floats, probs: Floats) -> Floats:
         """H, see `Hessian`."""
         d, k = features.shape[1], probs.shape[2]
         mean, second = probs.mean(axis=1), probs.swapaxes(1, 2) @ probs / probs.shape[1]
@@ -95,16 +93,16 @@ class FullHessian:
                 whole[i, :, j] = whole[j, :, i] = (features * curvature[:, None]).T @ features
         return whole.reshape(k * d, k * d)
 
-    def moved(self, total: Array, share: float) -> "FullHessian":
+    def moved(self, total: Floats, share: float) -> "FullHessian":
         """See `Hessian`."""
         return self._from_total(self.n_classes, (1 - share) * self.total + share * total)
 
-    def solve(self, matrix: Array, precision: float) -> Array:
+    def solve(self, matrix: Floats, precision: float) -> Floats:
         """See `Hessian`."""
-        solved: Array = self.vectors @ ((matrix.ravel() @ self.vectors) / (self.eigenvalues + precision))
+        solved: Floats = self.vectors @ ((matrix.ravel() @ self.vectors) / (self.eigenvalues + precision))
         return solved.reshape(matrix.shape)
 
-    def logit_covariance(self, features: Array, precision: float) -> Array:
+    def logit_covariance(self, features: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         k, d = self.n_classes, features.shape[1]
         inverse = ((self.vectors / (self.eigenvalues + precision)) @ self.vectors.T).reshape(k, d, k, d)
@@ -114,19 +112,19 @@ class FullHessian:
                 out[:, i, j] = out[:, j, i] = ((features @ inverse[i, :, j]) * features).sum(axis=1)
         return out
 
-    def logit_deviations(self, features: Array, noise: Array, precision: float) -> Array:
+    def logit_deviations(self, features: Floats, noise: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         covariance = self.logit_covariance(features, precision)
         greatest = np.diagonal(covariance, axis1=1, axis2=2).max(axis=1)
         rounding = self.eigenvalues.size * np.finfo(np.float64).eps * greatest  # may make the least variances negative
         root = np.linalg.cholesky(covariance + rounding[:, None, None] * np.eye(self.n_classes))
-        drawn: Array = noise @ root.swapaxes(1, 2)
+        drawn: Floats = noise @ root.swapaxes(1, 2)
         return drawn
 
-    def deviations(self, noise: Array, precision: float) -> Array:
+    def deviations(self, noise: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         scaled = noise.reshape(len(noise), -1) / np.sqrt(self.eigenvalues + precision)
-        drawn: Array = (scaled @ self.vectors.T).reshape(noise.shape)
+        drawn: Floats = (scaled @ self.vectors.T).reshape(noise.shape)
         return drawn
 
 
@@ -136,16 +134,16 @@ class KroneckerHessian:
     """H as the product of the mean of Λ and the sum of φ φᵀ: exact where all instances have the same Λ."""
 
     n_instances: int
-    total: Array  #: (K, K): The sum of Λ
+    total: Floats  #: (K, K): The sum of Λ
     #: (K,), array (K, K): Eigenvalues and eigenvectors (columns) of the mean of Λ
-    class_values: Array
-    class_vectors: Array
+    class_values: Floats
+    class_vectors: Floats
     #: (D,), array (D, D): Those of Σ φ φᵀ
-    feature_values: Array
-    feature_vectors: Array
+    feature_values: Floats
+    feature_vectors: Floats
 
     @classmethod
-    def of(cls, features: Array, probs: Array) -> "KroneckerHessian":
+    def of(cls, features: Floats, probs: Floats) -> "KroneckerHessian":
         """From features ``(n, D)`` and probabilities ``(n, K)`` of the training instances."""
         total = cls.summed(features, probs[:, None])
         class_values, class_vectors = np.linalg.eigh(total / len(features))
@@ -153,50 +151,50 @@ class KroneckerHessian:
         return cls(len(features), total, np.maximum(class_values, 0.0), class_vectors, np.maximum(values, 0.0), vectors)
 
     @staticmethod
-    def summed(features: Array, probs: Array) -> Array:
+    def summed(features: Floats, probs: Floats) -> Floats:
         """The sum of Λ, see `Hessian`."""
         flat = probs.reshape(-1, probs.shape[-1])
-        total: Array = (np.diag(flat.sum(axis=0)) - flat.T @ flat) / probs.shape[1]
+        total: Floats = (np.diag(flat.sum(axis=0)) - flat.T @ flat) / probs.shape[1]
         return total
 
-    def moved(self, total: Array, share: float) -> "KroneckerHessian":
+    def moved(self, total: Floats, share: float) -> "KroneckerHessian":
         """See `Hessian`."""
         total = (1 - share) * self.total + share * total
         values, vectors = np.linalg.eigh(total / self.n_instances)
         return replace(self, total=total, class_values=np.maximum(values, 0.0), class_vectors=vectors)
 
-    def solve(self, matrix: Array, precision: float) -> Array:
+    def solve(self, matrix: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         u, v = self.class_vectors, self.feature_vectors
-        solved: Array = u @ (u.T @ matrix @ v / (np.outer(self.class_values, self.feature_values) + precision)) @ v.T
+        solved: Floats = u @ (u.T @ matrix @ v / (np.outer(self.class_values, self.feature_values) + precision)) @ v.T
         return solved
 
     @property
-    def eigenvalues(self) -> Array:
+    def eigenvalues(self) -> Floats:
         """See `Hessian`."""
         return np.outer(self.class_values, self.feature_values).ravel()
 
-    def logit_covariance(self, features: Array, precision: float) -> Array:
+    def logit_covariance(self, features: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         u = self.class_vectors
-        covariance: Array = (u * self._variances(features, precision)[:, None, :]) @ u.T
+        covariance: Floats = (u * self._variances(features, precision)[:, None, :]) @ u.T
         return covariance
 
-    def logit_deviations(self, features: Array, noise: Array, precision: float) -> Array:
+    def logit_deviations(self, features: Floats, noise: Floats, precision: float) -> Floats:
         """Draws of the deviations of the logits, see `Hessian`."""
-        drawn: Array = (noise * np.sqrt(self._variances(features, precision))[:, None, :]) @ self.class_vectors.T
+        drawn: Floats = (noise * np.sqrt(self._variances(features, precision))[:, None, :]) @ self.class_vectors.T
         return drawn
 
-    def deviations(self, noise: Array, precision: float) -> Array:
+    def deviations(self, noise: Floats, precision: float) -> Floats:
         """See `Hessian`."""
         scaled = noise / np.sqrt(np.outer(self.class_values, self.feature_values) + precision)
-        drawn: Array = self.class_vectors @ scaled @ self.feature_vectors.T
+        drawn: Floats = self.class_vectors @ scaled @ self.feature_vectors.T
         return drawn
 
-    def _variances(self, features: Array, precision: float) -> Array:
+    def _variances(self, features: Floats, precision: float) -> Floats:
         """Variances of the logits along the eigenvectors of the mean of Λ, ``(n, K)``."""
         inverse = 1.0 / (np.outer(self.feature_values, self.class_values) + precision)
-        variances: Array = (features @ self.feature_vectors) ** 2 @ inverse
+        variances: Floats = (features @ self.feature_vectors) ** 2 @ inverse
         return variances
 
 
@@ -233,7 +231,7 @@ Codes = NDArray[np.int64]
 class LastLayerPosterior:
     """Gaussian over the weights and biases of the last layer."""
 
-    mean: Array  #: (K, D): The bias last
+    mean: Floats  #: (K, D): The bias last
     hessian: Hessian
     precision: float  #: τ of the prior
     #: Log of the marginal likelihood at τ by Laplace's approximation, or its lower bound where the posterior is
@@ -243,8 +241,8 @@ class LastLayerPosterior:
     @classmethod
     def fit(
         cls,
-        trained: Array,
-        features: Array,
+        trained: Floats,
+        features: Floats,
         codes: Codes,
         *,
         kind: str = "variational",
@@ -271,7 +269,7 @@ class LastLayerPosterior:
         """
         hessian = KroneckerHessian if kronecker else FullHessian
 
-        def at(mean: Array, tau: Array) -> "LastLayerPosterior":
+        def at(mean: Floats, tau: Floats) -> "LastLayerPosterior":
             """By the curvature at the weights given, with the best of several τ."""
             log_probs = log_softmax(features @ mean.T, axis=1)
             curvature = hessian.of(features, np.exp(log_probs))
@@ -290,31 +288,31 @@ class LastLayerPosterior:
             return at(mode(trained, features, codes, precision), np.array([float(precision)]))
         return _best_mode(trained, lambda mean, tau: at(mode(mean, features, codes, tau), np.array([tau])))
 
-    def logits(self, features: Array) -> tuple[Array, Array]:
+    def logits(self, features: Floats) -> tuple[Floats, Floats]:
         """Mean ``(n, K)`` and covariance ``(n, K, K)`` of the logits."""
         return features @ self.mean.T, self.hessian.logit_covariance(features, self.precision)
 
-    def sampled_logits(self, features: Array, n: int, rng: np.random.Generator) -> Array:
+    def sampled_logits(self, features: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Logits of n last layers drawn from the posterior, ``(n_instances, n, K)``; a draw is one layer for all."""
         noise = rng.standard_normal((n, *self.mean.shape))
         layers = self.mean + self.hessian.deviations(noise, self.precision)  # (T, K, D)
         return np.stack([features @ layer.T for layer in layers], axis=1)
 
 
-def log_evidence(precision: Array, eigenvalues: Array, log_likelihood: float, square_norm: float) -> Array:
+def log_evidence(precision: Floats, eigenvalues: Floats, log_likelihood: float, square_norm: float) -> Floats:
     """ln p(y) ≈ ln p(y | θ) − τ‖θ‖²/2 + (P/2) ln τ − ½ ln det(H + τ) for P weights, at each τ (MacKay, 1992)."""
     tau = np.asarray(precision, dtype=np.float64)[:, None]
     log_det = np.log(eigenvalues + tau).sum(axis=1)
     prior = 0.5 * eigenvalues.size * np.log(tau[:, 0]) - 0.5 * tau[:, 0] * square_norm
-    evidence: Array = log_likelihood + prior - 0.5 * log_det
+    evidence: Floats = log_likelihood + prior - 0.5 * log_det
     return evidence
 
 
-def mode(start: Array, features: Array, codes: Codes, precision: float) -> Array:
+def mode(start: Floats, features: Floats, codes: Codes, precision: float) -> Floats:
     """Weights ``(K, D)`` of the greatest posterior density: the least of −ln p(y | θ) + τ‖θ‖²/2, which is convex."""
     rows, n = np.arange(len(codes)), len(codes)
 
-    def loss(flat: Array) -> tuple[float, Array]:
+    def loss(flat: Floats) -> tuple[float, Floats]:
         theta = flat.reshape(start.shape)
         log_probs = log_softmax(features @ theta.T, axis=1)
         residual = np.exp(log_probs)
@@ -323,11 +321,11 @@ def mode(start: Array, features: Array, codes: Codes, precision: float) -> Array
         return value / n, (residual.T @ features + precision * theta).ravel() / n
 
     limits = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 30}
-    found: Array = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=limits).x
+    found: Floats = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=limits).x
     return found.reshape(start.shape)
 
 
-def _best_mode(trained: Array, fit: Callable[[Array, float], LastLayerPosterior]) -> LastLayerPosterior:
+def _best_mode(trained: Floats, fit: Callable[[Floats, float], LastLayerPosterior]) -> LastLayerPosterior:
     """The Laplace approximation at the mode with the greatest evidence: a power of ten first, then between its neighbours."""
     tried: list[LastLayerPosterior] = []
     for tau in np.logspace(4, -4, 9):  # each mode is the start of the next
@@ -347,7 +345,7 @@ def _best_mode(trained: Array, fit: Callable[[Array, float], LastLayerPosterior]
 
 
 def _ascent(
-    posterior: LastLayerPosterior, features: Array, codes: Codes, *, fixed: bool, seed: np.random.SeedSequence | int
+    posterior: LastLayerPosterior, features: Floats, codes: Codes, *, fixed: bool, seed: np.random.SeedSequence | int
 ) -> LastLayerPosterior:
     """The variational posterior from any other: natural-gradient steps on the bound (Khan & Rue, 2023), halved until it rises.
 
@@ -358,7 +356,7 @@ def _ascent(
     n_draws = max(N_DRAWS, -(-ALL_DRAWS // len(codes))) // 2
     k = len(posterior.mean)
 
-    def averages(mean: Array, hessian: Hessian, tau: float) -> tuple[float, Array, Array]:
+    def averages(mean: Floats, hessian: Hessian, tau: float) -> tuple[float, Floats, Floats]:
         """The bound, the gradient ``(K, D)`` of −E ln p(y | θ), and what E H depends on, with the same noise in each call."""
         rng = np.random.default_rng(seed)
         log_likelihood, gradient, total = 0.0, np.zeros_like(mean), np.zeros(())
@@ -484,7 +482,7 @@ class LaplaceBridge(NetworkClassifier):
     output: str = "dirichlet"
     n_samples: int = 100
 
-    def logit_distribution(self, X: ArrayLike) -> tuple[Array, Array]:
+    def logit_distribution(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Mean ``(n, K)`` and covariance ``(n, K, K)`` of the Gaussian over the logits of each instance.
 
         The covariance of all logits together; the shift that the softmax does not see is still in it.
@@ -528,9 +526,9 @@ class LaplaceBridge(NetworkClassifier):
         ]
         return Dirichlet(np.concatenate(parts), class_names=self.class_names_)
 
-    def _features(self, x: NDArray[np.float32]) -> Array:
+    def _features(self, x: NDArray[np.float32]) -> Floats:
         """Inputs of the last layer, with the 1 of its bias, ``(n, d + 1)``."""
-        features: Array = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
+        features: Floats = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
         return np.column_stack([features, np.ones(len(x))])
 
 
@@ -542,7 +540,7 @@ OPTIONS = {
 }
 
 
-def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str = "capped") -> Array:
+def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str = "capped") -> Floats:
     """Concentrations of the Dirichlet that the Laplace bridge makes of Gaussian logits.
 
     Parameters
@@ -597,5 +595,5 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     log_sum = np.logaddexp.reduce(-mu, axis=1, keepdims=True)
     log_alpha = np.logaddexp(constant, mu + log_sum - 2 * math.log(k)) - np.log(variance)
     log_alpha -= np.maximum(log_alpha.max(axis=1, keepdims=True) - LARGEST_LOG, 0.0)
-    alpha: Array = np.exp(np.maximum(log_alpha, LEAST_LOG))
+    alpha: Floats = np.exp(np.maximum(log_alpha, LEAST_LOG))
     return alpha

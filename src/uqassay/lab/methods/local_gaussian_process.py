@@ -10,13 +10,13 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from uqassay.arrays import Floats
 from uqassay.checks import number, one_of, whole
 from uqassay.lab.methods.gaussian_process import GaussianProcess, latent_targets, unit_of
 from uqassay.lab.methods.polya_gamma import logistic_sites, site_precisions
 
 __all__ = ["LocalGaussianProcess", "cells", "rbf_kernel"]
 
-Array = NDArray[np.float64]
 RULE_NEIGHBOUR, RULE_POINTS = 50, 512
 BOUND_CELLS = 4
 BOUND_SCALES = (0.5, 2**-0.5, 1.0, 2**0.5, 2.0)  # times the rule's length scale
@@ -113,7 +113,7 @@ class LocalGaussianProcess(GaussianProcess):
                 self.precision_[part, k] = site_precisions(kernel, targets[part, k])[0]
         return self
 
-    def latent(self, X: ArrayLike) -> tuple[Array, Array]:
+    def latent(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Mean and variance of the latent functions, ``(n, L)`` each; L = 1 for two classes, otherwise K."""
         array = self._checked_inputs(X)
         with np.errstate(over="ignore"):
@@ -127,7 +127,7 @@ class LocalGaussianProcess(GaussianProcess):
                 mean[chunk, k], variance[chunk, k] = _condition(kernel, self.precision_[near, k], self.kappa_[near, k])
         return mean, variance
 
-    def _bordered_kernel(self, points: Array, near: NDArray[np.intp]) -> Array:
+    def _bordered_kernel(self, points: Floats, near: NDArray[np.intp]) -> Floats:
         """Covariances of the m neighbours of each point and, last, of the point itself, ``(b, m + 1, m + 1)``."""
         x = np.concatenate([self.X_fit_[near], points[:, None]], axis=1)
         x -= self.X_fit_[
@@ -137,7 +137,7 @@ class LocalGaussianProcess(GaussianProcess):
         kernel[:, -1, -1] = self.signal_variance_
         return kernel
 
-    def _neighbours(self, points: Array, m: int, rows: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+    def _neighbours(self, points: Floats, m: int, rows: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
         """Slices of at most `rows` points, with the indices of their m nearest training instances, ``(b, m)``."""
         search: Any
         if self.X_fit_.shape[1] <= TREE_DIMENSIONS:
@@ -151,7 +151,7 @@ class LocalGaussianProcess(GaussianProcess):
                 part = near[first : first + rows]
                 yield slice(start + first, start + first + len(part)), part
 
-    def _choose_scales(self, parts: list[NDArray[np.intp]], targets: Array) -> None:
+    def _choose_scales(self, parts: list[NDArray[np.intp]], targets: Floats) -> None:
         rule = rule_lengthscale(self.X_fit_) * self.unit_
         scales = [rule] if self.lengthscale is None else [self.lengthscale]
         if isinstance(self.lengthscale, str):
@@ -163,7 +163,7 @@ class LocalGaussianProcess(GaussianProcess):
             choices.sort(key=lambda choice: -self._bound(chosen, targets, *choice))
         self.lengthscale_, self.signal_variance_ = choices[0]
 
-    def _bound(self, parts: list[NDArray[np.intp]], targets: Array, lengthscale: float, variance: float) -> float:
+    def _bound(self, parts: list[NDArray[np.intp]], targets: Floats, lengthscale: float, variance: float) -> float:
         """The variational bound of the evidence, summed over cells and latent functions."""
         total = 0.0
         for part in parts:
@@ -172,7 +172,7 @@ class LocalGaussianProcess(GaussianProcess):
         return total
 
 
-def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
+def rbf_kernel(x: Floats, lengthscale: float, variance: float) -> Floats:
     """s² exp(−|x − x'|² / 2ℓ²) between the points of each set, ``(…, m, m)`` from ``(…, m, D)``."""
     with np.errstate(over="ignore"):
         scaled = x / lengthscale
@@ -193,7 +193,7 @@ def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
     return kernel
 
 
-def _exponents_of_differences(x: Array, lengthscale: float) -> Array:
+def _exponents_of_differences(x: Floats, lengthscale: float) -> Floats:
     """−|x − x'|² / 2ℓ² where the rounding errors of |x|² would be greater than the distances of neighbours."""
     exponents = np.zeros((*x.shape[:-1], x.shape[-2]))
     with np.errstate(over="ignore"):
@@ -202,12 +202,12 @@ def _exponents_of_differences(x: Array, lengthscale: float) -> Array:
     return exponents
 
 
-def _limited(x: Array) -> Array:
+def _limited(x: Floats) -> Floats:
     """Coordinates whose squares are finite; only predictions are made so far from all training instances."""
     return np.clip(x, -MOST, MOST)
 
 
-def cells(x: Array, size: int) -> list[NDArray[np.intp]]:
+def cells(x: Floats, size: int) -> list[NDArray[np.intp]]:
     """Row numbers of the cells: halves, again and again, along the coordinate that varies most, until none exceeds `size`."""
     finished: list[NDArray[np.intp]] = []
     open_parts = [(np.arange(len(x)), -(-len(x) // size))]
@@ -225,7 +225,7 @@ def cells(x: Array, size: int) -> list[NDArray[np.intp]]:
     return finished
 
 
-def rule_lengthscale(x: Array) -> float:
+def rule_lengthscale(x: Floats) -> float:
     """The median distance of up to 512 rows to their 50th neighbour, without distances of 0; 1 if all are 0."""
     rows = np.unique(np.linspace(0, len(x) - 1, RULE_POINTS).round().astype(int))
     n = min(RULE_NEIGHBOUR, len(x) - 1)
@@ -238,7 +238,7 @@ def rule_lengthscale(x: Array) -> float:
     return float(np.sqrt(np.median(nth))) if nth.size else 1.0
 
 
-def _condition(kernel: Array, precision: Array, kappa: Array) -> tuple[Array, Array]:
+def _condition(kernel: Floats, precision: Floats, kappa: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of g* of b points, ``(b,)`` each, given the sites of the m neighbours of each.
 
     This is Gaussian regression with noise 1/θ and targets z = κ/θ. One Cholesky factor of the bordered matrix does it: with
@@ -258,7 +258,7 @@ def _condition(kernel: Array, precision: Array, kappa: Array) -> tuple[Array, Ar
     return np.einsum("bm,bm->b", to_point, to_target), system[:, -2, -2] ** 2
 
 
-def _canonical_order(x: Array, codes: NDArray[np.int64]) -> NDArray[np.intp]:
+def _canonical_order(x: Floats, codes: NDArray[np.int64]) -> NDArray[np.intp]:
     """An order of the rows that depends on their values alone: by the columns from the first on, then by the label."""
     order = np.argsort(x[:, 0], kind="stable")
     first = x[order, 0]

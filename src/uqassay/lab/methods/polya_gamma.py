@@ -8,7 +8,7 @@ from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from torch import Tensor
 
-from uqassay.lab.methods.gaussian_process import Array
+from uqassay.arrays import Floats
 
 __all__ = [
     "expected_log_likelihood",
@@ -77,15 +77,15 @@ SMALL = 1e-4
 class Sites(NamedTuple):
     """Sites of n instances, and the posterior of their latent values."""
 
-    precision: Array  #: (n,): θ, in (0, ¼]
+    precision: Floats  #: (n,): θ, in (0, ¼]
     #: (n,): Of the latent values under the posterior N(m, S) that these sites make
-    mean: Array
-    variance: Array
+    mean: Floats
+    variance: Floats
     log_evidence: float  #: The variational lower bound of ln p(y), in nats
     n_steps: int
 
 
-def logistic_sites(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> Sites:
+def logistic_sites(kernel: Floats, y: Floats, *, tolerance: float = TOLERANCE) -> Sites:
     """Sites at the fixpoint θ_i = tanh(c_i / 2) / (2 c_i), c_i² = m_i² + S_ii, with S = (K⁻¹ + diag θ)⁻¹ and m = S κ.
 
     Parameters
@@ -114,7 +114,7 @@ def logistic_sites(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> 
     return Sites(theta, mean, variance, float(bound), n_steps)
 
 
-def site_precisions(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> tuple[Array, int]:
+def site_precisions(kernel: Floats, y: Floats, *, tolerance: float = TOLERANCE) -> tuple[Floats, int]:
     """The θ of `logistic_sites`, ``(n,)``, and the number of steps."""
     kappa = y - 0.5
     mean, log_theta = np.zeros(len(y)), np.full(len(y), np.log(0.25))
@@ -133,13 +133,13 @@ def site_precisions(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) ->
     return np.exp(log_theta), step
 
 
-def precision(c: Array) -> Array:
+def precision(c: Floats) -> Floats:
     """θ(c) = tanh(c / 2) / (2 c), with θ(0) = ¼."""
     safe = np.maximum(c, SMALL)
     return np.where(c > SMALL, np.tanh(safe / 2.0) / (2.0 * safe), 0.25 - c * c / 48.0)
 
 
-def _inverse(kernel: Array, theta: Array) -> tuple[Array, float]:
+def _inverse(kernel: Floats, theta: Floats) -> tuple[Floats, float]:
     """Lower triangle of B⁻¹, and ln |B|, with B = I + W^½ K W^½, W = diag θ. All eigenvalues of B are ≥ 1."""
     factor = _factor(kernel, np.sqrt(theta))
     log_determinant = 2.0 * float(np.log(factor.diagonal()).sum())
@@ -147,26 +147,26 @@ def _inverse(kernel: Array, theta: Array) -> tuple[Array, float]:
     return np.asarray(inverse), log_determinant
 
 
-def _factor(kernel: Array, root: Array) -> Array:
+def _factor(kernel: Floats, root: Floats) -> Floats:
     system = (root[:, None] * kernel * root).T  # symmetric, and in the order of LAPACK without a copy
     np.einsum("ii->i", system)[:] += 1.0
     factor, _ = dpotrf(system, lower=1, clean=0, overwrite_a=1)
     return np.asarray(factor)
 
 
-def _variances(inverse: Array, theta: Array) -> Array:
+def _variances(inverse: Floats, theta: Floats) -> Floats:
     """S_ii = (1 − (B⁻¹)_ii) / θ_i."""
     return np.maximum(1.0 - inverse.diagonal(), 0.0) / theta
 
 
-def _posterior_mean(inverse: Array, theta: Array, kappa: Array) -> Array:
+def _posterior_mean(inverse: Floats, theta: Floats, kappa: Floats) -> Floats:
     """m = S κ = W^−½ (I − B⁻¹) W^−½ κ."""
     root = np.sqrt(theta)
     scaled = kappa / root
     return np.asarray((scaled - dsymv(1.0, inverse, scaled, lower=1)) / root)
 
 
-def _newton_step(kernel: Array, kappa: Array, mean: Array, variance: Array) -> Array:
+def _newton_step(kernel: Floats, kappa: Floats, mean: Floats, variance: Floats) -> Floats:
     """(K⁻¹ + H)⁻¹ (κ − θ m + H m): Newton's step to the zero of κ − θ(√(m² + S)) m − K⁻¹ m, where S is held fixed."""
     c = np.sqrt(mean**2 + variance)
     theta = precision(c)

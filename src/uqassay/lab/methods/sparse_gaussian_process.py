@@ -11,10 +11,11 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from sklearn.cluster import MiniBatchKMeans
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
 from uqassay.lab.methods.base import seed_sequence
@@ -31,7 +32,6 @@ CANDIDATES = 20  # instances for each inducing point that k-means sees
 CHUNK_BYTES = 2**26  # of A in one piece of a prediction
 ONE_THREAD = 2**26  # multiplications of a step; below, waiting for other threads costs more than they save
 ROUNDING = 1e-7  # spread over mean of a constant column after rounding, also in single precision
-Array = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -174,7 +174,7 @@ class SparseGaussianProcess(GaussianProcess):
         said = super().predict_uncertainty(X)
         return replace(said, notes=(*said.notes, *training_notes(self.training_)))
 
-    def latent(self, X: ArrayLike) -> tuple[Array, Array]:
+    def latent(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Means and variances of the latent values, ``(n, L)``: L = 1 for two classes, else one for each class."""
         array = self._checked_inputs(X)
         x = torch.from_numpy(self._prepared(array.reshape(len(array), -1).astype(np.float64)))
@@ -225,12 +225,12 @@ class SparseGaussianProcess(GaussianProcess):
             rule = f"must have one number for each of the {n_features} features"
             fail("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
 
-    def _first_lengthscale(self, points: Array) -> Array:
+    def _first_lengthscale(self, points: Floats) -> Floats:
         """Length scales at the start, ``(1,)`` or with ARD ``(d,)``."""
         scale = _spacing(points) if self.lengthscale is None else np.asarray(self.lengthscale, dtype=np.float64)
         return np.broadcast_to(scale, (points.shape[1] if self.ard else 1,)).copy()
 
-    def _learn_scale(self, flat: Array) -> None:
+    def _learn_scale(self, flat: Floats) -> None:
         """Mean, which distances do not depend on but their rounding does, and standard deviation of each feature."""
         unit = np.array([unit_of(column) for column in flat.T])
         mean, spread = (flat / unit).mean(axis=0), (flat / unit).std(axis=0)
@@ -238,9 +238,9 @@ class SparseGaussianProcess(GaussianProcess):
         self.mean_ = mean * unit
         self.spread_ = np.where(constant, 1.0, spread * unit) if self.standardise else np.ones_like(spread)
 
-    def _prepared(self, flat: Array) -> Array:
+    def _prepared(self, flat: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            x: Array = (flat - self.mean_) / self.spread_
+            x: Floats = (flat - self.mean_) / self.spread_
         # greater ones have squared distances that overflow in single precision
         if not (np.abs(x) < 1e18).all():
             raise _too_large(flat)
@@ -265,7 +265,7 @@ def _without_denormals(wanted: bool) -> Iterator[None]:
         torch.set_flush_denormal(False)
 
 
-def _first_inducing(x: Array, n: int, how: str, seed: np.random.SeedSequence) -> Array:
+def _first_inducing(x: Floats, n: int, how: str, seed: np.random.SeedSequence) -> Floats:
     """At most n distinct points, ``(m, d)``, in random order."""
     rng = np.random.default_rng(seed)
     seen = rng.permutation(len(x))[: max(CANDIDATES * n, n)] if how == "k-means" else rng.permutation(len(x))
@@ -277,14 +277,14 @@ def _first_inducing(x: Array, n: int, how: str, seed: np.random.SeedSequence) ->
     return np.asarray(means.fit(distinct).cluster_centers_, dtype=np.float64)
 
 
-def _spacing(points: Array) -> float:
+def _spacing(points: Floats) -> float:
     """Median distance between a point and its nearest neighbour; 1 for a single point."""
     if len(points) < 2:
         return 1.0
     return float(np.median(KDTree(points).query(points, k=2)[0][:, 1]))
 
 
-def _too_large(flat: Array) -> InputError:
+def _too_large(flat: Floats) -> InputError:
     row = int(np.abs(flat).max(axis=1).argmax())
     return InputError(
         "X", "is too large for distances between instances", f"row {row}", "scale X down first", code="range"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
@@ -307,7 +308,6 @@ def _frame(assay: "Assay") -> tuple[Any, ...]:
 
 # Which ranks each model can have: at one λ or by another metric, and the top group along λ.
 
-Array = NDArray[np.float64]
 HEIGHT = 0.6  # of a bar, rows being 1 apart
 PALE = 0.35
 
@@ -466,7 +466,7 @@ def plot_top_group(
     return ax
 
 
-def _top_along(assay: "Assay", grid: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _top_along(assay: "Assay", grid: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether each model is in the top group, and whether a baseline has a lower mean E, ``(T, J)`` each."""
     top, behind = [], []
     for at in grid.tolist():
@@ -572,7 +572,7 @@ def plot_tradeoff(
     return ax
 
 
-def _beyond(mean: Array, top: float, baseline: bool) -> str:
+def _beyond(mean: Floats, top: float, baseline: bool) -> str:
     """How far a line lies above the axes, as its entry of the legend says it."""
     if not np.isfinite(mean).all():
         return " (E = ∞)"
@@ -643,7 +643,7 @@ def plot_win_shares(
     return ax
 
 
-def _bands(assay: "Assay", grid: Array) -> tuple[Array, Array, Array]:
+def _bands(assay: "Assay", grid: Floats) -> tuple[Floats, Floats, Floats]:
     """Mean E, low and high of every model and baseline at every λ, (T, J) each: those of `Assay.ranked`."""
     names = [m.name for m in assay.models]
     ranked = [{r.model: r.estimate for r in assay.ranked(t)} for t in grid.tolist()]
@@ -724,7 +724,7 @@ def plot_distance_nonspecificity(
     check_tradeoff(tradeoff)
     regions = [r for r in mean_regions(assay)["all"] if r is not None]
     ends = possible_means(assay)
-    drawn: dict[str, tuple[Array, Array]] = {r["model"]: _region_outline(r, ends) for r in regions}
+    drawn: dict[str, tuple[Floats, Floats]] = {r["model"]: _region_outline(r, ends) for r in regions}
     totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.models]
     names = [m.name for m in assay.models]
     labels = legend_names(names, room_for(ax, width), [f"  E = {significant(e)}" for e in totals])
@@ -759,7 +759,7 @@ def plot_distance_nonspecificity(
     return ax
 
 
-def _region_outline(region: dict[str, Any], ends: Array) -> tuple[Array, Array]:
+def _region_outline(region: dict[str, Any], ends: Floats) -> tuple[Floats, Floats]:
     """Centre (2,) and outline (2, V) of the joint confidence region of (mean NS, mean d), within `ends` (2, 2)."""
     centre = np.array([region["nonspecificity"][0], region["distance"][0]])
     h_d, h_ns = region["half_widths"]
@@ -774,7 +774,7 @@ def _region_outline(region: dict[str, Any], ends: Array) -> tuple[Array, Array]:
     return centre, outline
 
 
-def possible_means(assay: "Assay") -> Array:
+def possible_means(assay: "Assay") -> Floats:
     """Ends between which the means of non-specificity and of distance must lie, (2, 2)."""
     settings, vacuous = assay.settings, [m for m in assay.models if m.baseline and m.name == "vacuous"]
     highest = max((float(m.columns["nonspecificity"].max()) for m in vacuous), default=np.inf)
@@ -783,7 +783,7 @@ def possible_means(assay: "Assay") -> Array:
     )
 
 
-def cut_outline(outline: Array, axis: int, end: float, sign: float) -> Array:
+def cut_outline(outline: Floats, axis: int, end: float, sign: float) -> Floats:
     """Part of a polygon (2, V) on one side of a line: where `axis` is at least (`sign` 1) or at most (−1) `end`."""
     with np.errstate(invalid="ignore"):
         inside = sign * (outline[axis] - end) >= -1e-12
@@ -990,7 +990,7 @@ def plot_confidence(
     return ax
 
 
-def _column(assay: "Assay", scores: "ModelScores", name: str) -> Array:
+def _column(assay: "Assay", scores: "ModelScores", name: str) -> Floats:
     """All runs and instances of one column, ``(R · n,)``."""
     if name != "nonspecificity" and name not in assay.settings.measures:
         known = ", ".join(("nonspecificity", *assay.settings.measures))
@@ -1017,7 +1017,7 @@ def _counted(assay: "Assay", scores: "ModelScores") -> str:
     return resampled_units(assay) + (f", {scores.n_runs} runs" if scores.n_runs > 1 else "")
 
 
-def _heat_map(ax: Any, x: Array, y: Array, *, x_end: float) -> None:
+def _heat_map(ax: Any, x: Floats, y: Floats, *, x_end: float) -> None:
     """Counts per cell from 0 to the greatest values, with a colour bar next to the axes."""
     kept = np.isfinite(x) & np.isfinite(y)
     x, y = x[kept], y[kept]

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
@@ -157,7 +157,6 @@ def _middle_cut(name: str, most: int) -> str:
 
 # Shared by all figures: one look per model, plain text, and numbers in words.
 
-Array = NDArray[np.float64]
 
 # Okabe and Ito (2008); black, the colour of text, and yellow, darkened so that it shows on white, come last
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
@@ -308,7 +307,7 @@ def named_model(assay: "Assay", model: str) -> "ModelScores":
     return found
 
 
-def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
+def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Floats:
     """The λ asked for, increasing; by default n of them from 0 past the last change of the winner, within reason."""
     if tradeoffs is None:
         top = assay.tradeoffs[-1]
@@ -325,7 +324,7 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
     return grid
 
 
-def window(values: Array, *, from_zero: bool) -> tuple[float, float]:
+def window(values: Floats, *, from_zero: bool) -> tuple[float, float]:
     """Ends of an axis around finite values; from 0 where that is near."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay.arrays import Floats, as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.checks import fail
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.evidence.stream import PICTURED_POINTS
@@ -54,7 +54,6 @@ __all__ = [
 # One credal set as a picture: its polygon in the triangle of three classes, its spanning points, its mean, and the
 # label.
 
-Array = NDArray[np.float64]
 SPANNED_BY = {"Members": "members", "Vertices": "vertices"}
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
@@ -63,9 +62,9 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 class Projected:
     """One credal set seen from three classes (two where K = 2)."""
 
-    outline: Array  #: Corners of the set's image in cyclic order.
-    points: Array  #: (V, 3): Images of what spans the set; none for intervals and masses.
-    mean: Array | None  #: (3,): Image of the mean prediction; None where it gives the three classes nothing.
+    outline: Floats  #: Corners of the set's image in cyclic order.
+    points: Floats  #: (V, 3): Images of what spans the set; none for intervals and masses.
+    mean: Floats | None  #: (3,): Image of the mean prediction; None where it gives the three classes nothing.
     #: low, high: Lower and upper probability of the three classes together.
     low: float
     high: float
@@ -264,7 +263,7 @@ def _project(credal: Prediction, corners: list[int]) -> Projected:
     )
 
 
-def _interval_vertices(credal: Box, corners: list[int], inside: NDArray[np.bool_]) -> Array:
+def _interval_vertices(credal: Box, corners: list[int], inside: NDArray[np.bool_]) -> Floats:
     """Vertices of the set over the three classes and "another one", without that column, (V, 3)."""
     l, u = (bound[0] for bound in credal.bounds())
     low, high = l[corners], u[corners]
@@ -275,7 +274,7 @@ def _interval_vertices(credal: Box, corners: list[int], inside: NDArray[np.bool_
     return vertices[0, : counts[0], : len(corners)]
 
 
-def _mass_vertices(credal: Masses, corners: list[int], inside: NDArray[np.bool_]) -> Array:
+def _mass_vertices(credal: Masses, corners: list[int], inside: NDArray[np.bool_]) -> Floats:
     """The same from masses: of a focal set stay its classes among the three, and whether it holds another one."""
     sets = credal.focal_sets[:, corners]
     if not inside.all():
@@ -285,7 +284,7 @@ def _mass_vertices(credal: Masses, corners: list[int], inside: NDArray[np.bool_]
     return permutation_vertices(masses[None], merged)[0, :, : len(corners)]
 
 
-def _hull(images: Array) -> Array:
+def _hull(images: Floats) -> Floats:
     """Corners of the convex hull in cyclic order, by Andrew's monotone chain; one or two where it is degenerate."""
     flat = np.unique((images @ CORNERS[: images.shape[1]]).round(12), axis=0, return_index=True)
     order = flat[1].tolist()  # from left to right
@@ -492,7 +491,7 @@ def _part_notes(assay: "Assay", model: "ModelScores", parts: dict[str, Any]) -> 
 
 
 def _half_violin(
-    ax: Any, base: float, side: int, axis: Array, part: dict[str, Any], face: tuple[str, float], highest: float
+    ax: Any, base: float, side: int, axis: Floats, part: dict[str, Any], face: tuple[str, float], highest: float
 ) -> None:
     """Density on one side of a row, scaled to its peak unless next to nothing lies there, and the heap at the left end."""
     density = np.asarray(part["density"])
@@ -519,7 +518,7 @@ def _logarithmic(ax: Any, low: float, high: float) -> None:
     ax.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
-def _heap(axis: Array) -> Array:
+def _heap(axis: Floats) -> Floats:
     """Ends of the narrow bar that stands for the values at or below the left end of the axis."""
     step = (axis[-1] / axis[0]) ** 0.035 if len(axis) > 1 else 1.2
     return axis[0] / step ** np.array([1.3, 0.4])

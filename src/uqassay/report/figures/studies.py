@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.evidence.disentanglement_runs import EXPERIMENTS, KINDS, Contender, RankedContender, chosen
 from uqassay.evidence.gain import GainResult
@@ -69,7 +69,6 @@ __all__ = [
 
 # Figures of the gain from more data: gain by uncertainty, delay curves, and the map of estimates to gains.
 
-Array = NDArray[np.float64]
 Band = Literal["interval", "sd", "none"]
 
 # Okabe and Ito (2008)
@@ -198,7 +197,7 @@ def plot_delay_curve(
     shown = labels if legend else []
     ax = axes_for(ax, width, 2.3, legend=shown)
     handles: list[Any] = []
-    random: dict[tuple[str, str], tuple[Array, Array, str]] = {}
+    random: dict[tuple[str, str], tuple[Floats, Floats, str]] = {}
     for place, one in enumerate(found):  # wider below narrower lines, so that equal curves show
         look, curve = look_at(place), one.delay.gained
         low, high = _ends(curve, band)
@@ -299,7 +298,7 @@ def _computed(result: GainResult, estimates: bool | None) -> _Drawn:
     return _Drawn(curves, float(result.mean_epistemic))
 
 
-def _ends(curve: Curve, band: Band) -> tuple[Array, Array]:
+def _ends(curve: Curve, band: Band) -> tuple[Floats, Floats]:
     return (curve.mean - curve.sd, curve.mean + curve.sd) if band == "sd" else (curve.low, curve.high)
 
 
@@ -351,9 +350,9 @@ WIDE = 10.0  # ratio of conditions from which the axis is logarithmic
 class DrawnCurves(NamedTuple):
     """Everything that one panel shows, before it is drawn: means with their bands, and the expected behaviour, by kind."""
 
-    conditions: Array
+    conditions: Floats
     bands: dict[str, Curve]
-    expected: dict[str, Array]
+    expected: dict[str, Floats]
 
 
 def plot_disentanglement_curves(
@@ -522,14 +521,14 @@ def computed_curves(contender: Contender, experiment: str, *, level: float) -> D
     return DrawnCurves(np.array(curves.conditions), bands, _expected(bands, experiment))
 
 
-def _band(values: Array, level: float, *, highest: float) -> Curve:
+def _band(values: Floats, level: float, *, highest: float) -> Curve:
     """The interval is cut at 0, if all values are above it, and at the highest possible value; a single run has none."""
     found = curve_over_runs(list(values), level=level, ends=(values[0], values[0]))
     lowest = 0.0 if values.min() >= 0 else -np.inf
     return replace(found, low=np.maximum(found.low, lowest), high=np.minimum(found.high, highest))
 
 
-def _expected(bands: dict[str, Curve], experiment: str) -> dict[str, Array]:
+def _expected(bands: dict[str, Curve], experiment: str) -> dict[str, Floats]:
     """The still estimate at its mean; the other one linear in the accuracy (r = 1) with its own mean and range."""
     target = TARGET[experiment]
     still = next(kind for kind in KINDS if kind != target)
@@ -565,7 +564,7 @@ def _from_zero(ax: Any) -> None:
     ax.set_ylim(min(low, 0.0), high)
 
 
-def _x_axis(ax: Any, experiment: str, conditions: Array, *, labelled: bool = True) -> None:
+def _x_axis(ax: Any, experiment: str, conditions: Floats, *, labelled: bool = True) -> None:
     positive = conditions.min() > 0
     logarithmic = positive and conditions.max() / conditions.min() >= WIDE
     if logarithmic:

@@ -6,6 +6,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import number, one_of, whole
 from uqassay.credal import OutsideSegment, closest_corner, in_hull, outside_segment
 
@@ -27,7 +28,6 @@ __all__ = [
 # Concentrations K p / u with p from Dir(1/K) can be so small that gamma variables underflow. So logarithms are drawn:
 # for any a > 0, ln G(a) = ln G(a + 1) + ln(U) / a in distribution, with U uniform.
 
-Floats = NDArray[np.float64]
 Scenario = Literal["S1", "S2", "S3"]
 SCENARIOS: tuple[Scenario, ...] = ("S1", "S2", "S3")
 

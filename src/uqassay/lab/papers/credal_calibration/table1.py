@@ -10,7 +10,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import as_labels
+from uqassay.arrays import Floats, as_labels
 from uqassay.calibration import credal_calibration_test
 from uqassay.checks import fail
 from uqassay.errors import InputError
@@ -181,7 +181,6 @@ def _names(path: Path, n_members: int) -> tuple[str, ...]:
 # The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted
 # average are those of the other half.
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.evidence import EXPERIMENTS, Contender, DisentanglementStudy
 from uqassay.lab.papers.disentangling.choices import short_name
@@ -41,7 +41,6 @@ __all__ = [
 #
 # A printed number agrees if it lies where the same quantity of as many further runs as the paper has falls with 95 %.
 
-Array = NDArray[np.float64]
 NAN = float("nan")
 LEVEL = 0.95
 IN_PAPER = tuple(DATASETS.values())
@@ -60,7 +59,7 @@ class OurCell:
     value: float
     low: float
     high: float
-    per_run: Array  #: (R,)
+    per_run: Floats  #: (R,)
     pooled: float = NAN  #: Of the curves averaged over the runs; nan if the table has no curves
     #: The range of `pooled` of as many runs as the paper has, drawn from ours with replacement (95 %)
     pooled_range: tuple[float, float] = (NAN, NAN)
@@ -144,7 +143,7 @@ class TableRow:
         return NAN if self.error is None else 2 * float(self.error.per_run.std()) / 5
 
 
-def mean_of_datasets(per_run: Sequence[Array], *, level: float = LEVEL) -> tuple[float, float, float]:
+def mean_of_datasets(per_run: Sequence[Floats], *, level: float = LEVEL) -> tuple[float, float, float]:
     """Mean of the means of several data sets, with a t interval over the runs (Welch–Satterthwaite).
 
     Parameters
@@ -276,7 +275,7 @@ def _values() -> PrintedValues:
     return printed_values()
 
 
-def _of_runs(auc: Array) -> Array:
+def _of_runs(auc: Floats) -> Floats:
     """Mean ROC-AUC over the classes with test instances, for each run."""
     defined = ~np.isnan(auc)
     return np.where(defined, auc, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)

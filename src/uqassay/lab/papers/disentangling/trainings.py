@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import different, fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
 from uqassay.evidence import DisentanglementStudy, Measured
@@ -262,8 +263,6 @@ def _checked_classes(left_out: Any) -> str | tuple[int, ...]:
 
 # The authors' estimates for a class left out of the training: its column is deleted, and the rest is not renormalised.
 
-Array = NDArray[np.float64]
-
 
 def _information_theoretic(prediction: Prediction, k: int, convention: str) -> Decomposition:
     """−Σ p ln p of the mean over the other classes, its mean over the members, and the difference, which is ≥ 0 here too."""
@@ -284,7 +283,7 @@ def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Dec
     epistemic = mean.var(axis=1)
     centre = mean.mean(axis=1)
 
-    def entropy(of: Array) -> Array:
+    def entropy(of: Floats) -> Floats:
         one = GaussianLogits(
             centre[:, None], of[:, None], variance_is="epistemic", n_draws=prediction.n_draws, seed=prediction.seed
         )
@@ -293,7 +292,7 @@ def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Dec
     return Decomposition(entropy(aleatoric + epistemic), entropy(aleatoric), entropy(epistemic))
 
 
-def _entropy(probs: Array, k: int) -> Array:
+def _entropy(probs: Floats, k: int) -> Floats:
     """−Σ p ln p over all classes but k, in nats; p are probabilities ``(…, K)``."""
     others = np.delete(probs, k, axis=-1)
     logs = np.log(others, out=np.zeros_like(others), where=others > 0)
@@ -320,7 +319,7 @@ PARTS = ("total", "aleatoric", "epistemic")
 class Reduced:
     """What is kept of a prediction."""
 
-    probs: Array  #: (n, K): Mean probabilities
+    probs: Floats  #: (n, K): Mean probabilities
     parts: dict[str, Decomposition]
     padded: bool  #: Whether the class left out had no column
 
@@ -455,8 +454,8 @@ class _Table:
 
     conditions: tuple[float, ...]
     labels: NDArray[np.int64]  # (R, C, n)
-    probs: Array  # (R, C, n, K)
-    parts: dict[str, Array] = field(default_factory=dict)  # (3, R, C, n)
+    probs: Floats  # (R, C, n, K)
+    parts: dict[str, Floats] = field(default_factory=dict)  # (3, R, C, n)
 
     def measured(self) -> Measured:
         parts = {name: Decomposition(*values) for name, values in self.parts.items()}

@@ -12,6 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.evidence import GainResult, GainStudy, OverRuns
 from uqassay.lab.datasets import BallDivision, ClusterGrid, cluster_grid, disc_layout
 from uqassay.lab.datasets.discs import N_GRID
@@ -59,7 +60,6 @@ __all__ = [
 
 # A printed number agrees if it lies where the mean of as many further runs as the paper has falls with 95 %.
 
-Array = NDArray[np.float64]
 NAN = float("nan")
 LEVEL = 0.95
 ESTIMATORS = ("mutual-information", "entropy")
@@ -72,7 +72,7 @@ BOUNDS = {"correlation": (-1.0, 1.0), "eece": (0.0, math.inf), "eece-bits": (0.0
 class OurValues:
     """One number of each run."""
 
-    per_run: Array  #: (R,)
+    per_run: Floats  #: (R,)
     estimate: Estimate  #: Mean over the runs with its interval
 
     @property
@@ -281,7 +281,7 @@ def _ends(ours: OurValues) -> str:
 
 # Statements of paper 002 computed from the runs: each says what its interval shows, or that it is not shown.
 
-Moved = Mapping[tuple[str, str], Array]
+Moved = Mapping[tuple[str, str], Floats]
 
 FACTOR = (5.0, 30.0)  # EECE of the entropy over that of the mutual information
 SMALL = 0.02  # section 5.3.1: calibrated, both differ from the gain by less than 0.02
@@ -316,7 +316,7 @@ def mismatch_lines(row: GainRow, reference: GainRow) -> list[str]:
     if row.study.seeds != reference.study.seeds or row.study.n_runs < 2:
         return []
     lines: list[str] = []
-    moved: dict[tuple[str, str], Array] = {}
+    moved: dict[tuple[str, str], Floats] = {}
     for estimator in (name for name in BOTH if name in row.estimators):
         texts = []
         for column, what in (("correlation", "ρ"), ("calibrated", "calibrated EECE")):
@@ -421,16 +421,16 @@ def _relative(moved: Moved, column: str, what: str, sign: float) -> str:
 # ---- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _mean(per_run: Array) -> Estimate:
+def _mean(per_run: Floats) -> Estimate:
     return mean_over_runs(per_run, level=LEVEL)
 
 
-def _difference(per_run: Array) -> str:
+def _difference(per_run: Floats) -> str:
     found = _mean(per_run)
     return estimate_text(float(found), found.low, found.high, level=LEVEL)
 
 
-def _moved_text(what: str, before: float, after: float, per_run: Array) -> str:
+def _moved_text(what: str, before: float, after: float, per_run: Floats) -> str:
     """A number before and after with the interval of its change, and whether a change is shown."""
     if not per_run.any():
         return f"{what} unchanged, {number(before)}"
@@ -579,7 +579,7 @@ def draw_intervals(figure: Any, row: GainRow) -> None:
 # ---- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _probability_map(toy: ClusterGrid, rows: NDArray[np.intp], centre: Array) -> tuple[Array, Array, Array]:
+def _probability_map(toy: ClusterGrid, rows: NDArray[np.intp], centre: Floats) -> tuple[Floats, Floats, Floats]:
     """Axes of the window, and the probability of class 1 that the local Gaussian process learns from the points around it."""
     from uqassay.lab.methods import LocalGaussianProcess
 
@@ -600,12 +600,12 @@ def _test_words(division: BallDivision) -> str:
     return f"{count(len(division.test))} test points"
 
 
-def _outline(ax: Any, centre: Array, radius: float) -> None:
+def _outline(ax: Any, centre: Floats, radius: float) -> None:
     angle = np.linspace(0, 2 * np.pi, 120)
     ax.plot(centre[0] + radius * np.cos(angle), centre[1] + radius * np.sin(angle), color=GREY, linewidth=0.7)
 
 
-def _window(ax: Any, low: Array, high: Array) -> None:
+def _window(ax: Any, low: Floats, high: Floats) -> None:
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_aspect("equal")

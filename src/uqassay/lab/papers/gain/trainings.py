@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import different, fail, one_of
 from uqassay.errors import InputError
 from uqassay.evidence import GAIN_SCORES, GainRun, GainSample, GainStudy, default_gain_scores
@@ -41,7 +42,6 @@ __all__ = [
 
 # Estimates of epistemic uncertainty that a study compares with the gain: scores by name, and functions of a prediction.
 
-Array = NDArray[np.float64]
 Compute = Callable[[Prediction], Any]
 Range = tuple[float, float]
 
@@ -60,7 +60,7 @@ class Estimates:
     #: By name: Stated least and greatest value of an estimate
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
-    def __call__(self, prediction: Prediction, where: str) -> dict[str, Array]:
+    def __call__(self, prediction: Prediction, where: str) -> dict[str, Floats]:
         """Estimates of every instance by name, ``(n,)`` each; entropies in nats.
 
         Parameters
@@ -85,7 +85,7 @@ class Estimates:
             found[name] = self._checked(name, values, prediction.n_instances, where)
         return found
 
-    def _checked(self, name: str, values: Any, n: int, where: str) -> Array:
+    def _checked(self, name: str, values: Any, n: int, where: str) -> Floats:
         parameter = f"scores[{name!r}]"
         array = np.asarray(values)
         if array.shape != (n,) or array.dtype.kind not in "fiu":
@@ -155,8 +155,8 @@ class MeasuredRun:
     run: GainRun
     labels: NDArray[np.int64]  #: (n,): Of the test instances, then of the calibration instances
     #: (n, K): Mean probabilities without and with more data, in this order
-    before: Array
-    after: Array
+    before: Floats
+    after: Floats
     rows: NDArray[np.intp]  #: (n,): Rows of X
 
 
@@ -221,7 +221,7 @@ class _Learner:
         self.seed, self.run = division.seed, division.name
         self.padded: dict[str, list[str]] = {}  # names of the absent classes by the name of the training data
 
-    def said(self, train: NDArray[np.intp], test: NDArray[np.intp], name: str) -> tuple[Prediction, Array]:
+    def said(self, train: NDArray[np.intp], test: NDArray[np.intp], name: str) -> tuple[Prediction, Floats]:
         """What a model trained on some rows predicts for others, and its mean probabilities with a column for each class."""
         options = {
             "random_state": int(run_stream(self.seed, TRAINING).generate_state(1)[0]),
@@ -254,7 +254,7 @@ class _Learner:
             for name, absent in self.padded.items()
         )
 
-    def _checked(self, said: Any, present: NDArray[np.int64], n: int, name: str) -> tuple[Prediction, Array]:
+    def _checked(self, said: Any, present: NDArray[np.int64], n: int, name: str) -> tuple[Prediction, Floats]:
         try:
             prediction = as_prediction(said)
         except InputError as problem:
@@ -287,8 +287,8 @@ class _Measured:
     """The sample of one trio, with its probabilities."""
 
     sample: GainSample
-    before: Array
-    after: Array
+    before: Floats
+    after: Floats
     rows: NDArray[np.intp]
 
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from uqassay.arrays import available_cores
+from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail, one_of
 from uqassay.errors import InputError
 from uqassay.files import optional_package
@@ -241,7 +241,6 @@ def _entering_last_layer(model: Any, torch: Any, network: PretrainedNetwork, *, 
 # Classifiers of messages into negative and positive: own ones by tf-idf, and those of Hugging Face transformers
 # (optional).
 
-Floats = NDArray[np.float64]
 
 # Those that the printed list of section 17.2.1 identifies, with their language
 ZERO_SHOT = {

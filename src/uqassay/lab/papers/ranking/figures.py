@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from uqassay.arrays import Floats
 from uqassay.lab.datasets.generated import DIRECTION, TwoGaussians
 from uqassay.lab.papers.figure_files import check_folder, write_figure
 from uqassay.lab.papers.ranking.grid import (
@@ -32,7 +32,6 @@ from uqassay.text import number, percent, percent_interval
 
 __all__ = ["family_of", "write_real_figure", "write_synthetic_figures"]
 
-Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
@@ -273,7 +272,7 @@ def _data_and_truths(figure: Any, data: TwoGaussians, seed: int) -> None:
     _sub_levels(panels[1, 1], data, population.x)
 
 
-def _sub_levels(ax: Any, data: TwoGaussians, x: Array) -> None:
+def _sub_levels(ax: Any, data: TwoGaussians, x: Floats) -> None:
     """Risk inside the sub-level sets of each truth; by theorems 2.1 and 2.2 it grows with the level."""
     prediction, probs = _second_coordinate(x), data.label_probs(x)
     wrong = probs.argmax(axis=1) != prediction.labels()
@@ -296,7 +295,7 @@ def _sub_levels(ax: Any, data: TwoGaussians, x: Array) -> None:
     ax.legend(fontsize="small", frameon=False, loc="upper left")
 
 
-def _second_coordinate(x: Array) -> Point:
+def _second_coordinate(x: Floats) -> Point:
     """The predictor whose logit for class 1 is x₂: its frontier is horizontal, through the middle of the data."""
     return Point.from_binary(expit(x[:, 1]))
 

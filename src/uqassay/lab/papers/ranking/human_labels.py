@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from uqassay.arrays import as_labels
+from uqassay.arrays import Floats, as_labels
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, canonical_json
@@ -392,7 +392,6 @@ LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # for a single distribution these are constant, or equal to another score
 OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 

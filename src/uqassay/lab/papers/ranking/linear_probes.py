@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from uqassay.arrays import Floats
 from uqassay.checks import whole
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
@@ -46,7 +47,6 @@ CHOICES = (
     "features are used as given",
 )
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 

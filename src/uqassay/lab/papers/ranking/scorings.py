@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
@@ -44,7 +45,6 @@ __all__ = [
 
 # A scoring with its metrics, which need only labels, and its τ with the ground truths, which need label distributions.
 
-Array = NDArray[np.float64]
 
 SOURCE = "Pignet, Regniez and Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
 METRICS = ("UQ-AUC", "UQ-C-index")
@@ -114,7 +114,7 @@ def judge(
     return found
 
 
-def columns(scorings: Sequence[Scoring]) -> tuple[Array, Array]:
+def columns(scorings: Sequence[Scoring]) -> tuple[Floats, Floats]:
     """Metrics ``(J, 2)`` and τ ``(J, 2)`` of the scorings."""
     return np.array([s.metrics for s in scorings]), np.array([s.taus for s in scorings])
 
@@ -199,16 +199,16 @@ class Triple:
     name: str
     printed: dict[str, float]
 
-    def range_of_r(self, part: str, n: Array) -> tuple[Array, Array]:
+    def range_of_r(self, part: str, n: Floats) -> tuple[Floats, Floats]:
         """The correlations that round to one of the three numbers, at each n."""
         return _moved(self.printed[part] - UNIT, -PARTS[part], n), _moved(self.printed[part] + UNIT, -PARTS[part], n)
 
-    def common_r(self, parts: tuple[str, ...], n: Array) -> tuple[Array, Array]:
+    def common_r(self, parts: tuple[str, ...], n: Floats) -> tuple[Floats, Floats]:
         """The correlations that fit all of these numbers, at each n; empty if the first end exceeds the second."""
         ranges = [self.range_of_r(part, n) for part in parts]
         return np.max([low for low, _ in ranges], axis=0), np.min([high for _, high in ranges], axis=0)
 
-    def n_agreeing(self, n: Array) -> NDArray[np.int64]:
+    def n_agreeing(self, n: Floats) -> NDArray[np.int64]:
         """How many of the three numbers fit one correlation, at each n."""
         found = np.ones(len(n), dtype=np.int64)
         for parts in SETS:
@@ -216,7 +216,7 @@ class Triple:
             found = np.where(low <= high, np.maximum(found, len(parts)), found)
         return found
 
-    def agreeing(self, n: Array) -> tuple[tuple[str, ...], float, float]:
+    def agreeing(self, n: Floats) -> tuple[tuple[str, ...], float, float]:
         """The largest set of the numbers that fit one correlation at some n, and its range; r if no two do."""
         common = {parts: self.common_r(parts, n) for parts in SETS}
         widths = {parts: float((high - low).max()) for parts, (low, high) in common.items()}
@@ -302,6 +302,6 @@ def _cells(triple: Triple, counts: tuple[int, ...]) -> list[PrintedCell]:
     return cells
 
 
-def _moved(percent: float, sign: int, n: Array) -> Array:
+def _moved(percent: float, sign: int, n: Floats) -> Floats:
     """A correlation moved by the half width of Fisher's interval, in percent."""
     return np.asarray(100.0 * np.tanh(np.arctanh(percent / 100.0) + sign * QUANTILE / np.sqrt(n - 3)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.credal import box_vertices, mass_event_bounds, permutation_vertices
 from uqassay.lab.papers.figure_files import check_folder, write_figure
 from uqassay.lab.papers.unified.judging import MEMBERS, given_classes
@@ -58,7 +59,6 @@ __all__ = [
 
 # Figures 1, 3, 4 and 5 of paper 000: types of predictions, and single predictions of the networks trained here.
 
-Array = NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
 TRUTH = 1  # class b of Figure 1, (0, 1, 0)
 ROUNDING = 1e-9
@@ -76,7 +76,7 @@ class PredictionType:
 
     title: str
     prediction: Prediction  #: One instance of three classes
-    nearest: Array  #: (3,): The distribution in its credal set from which the arrow goes to the label
+    nearest: Floats  #: (3,): The distribution in its credal set from which the arrow goes to the label
     #: KL and NS of the exact convention
     distance: float
     nonspecificity: float
@@ -133,7 +133,7 @@ def draw_types(figure: Any) -> None:
         )
 
 
-def _spanning(prediction: Prediction) -> Array:
+def _spanning(prediction: Prediction) -> Floats:
     """Points whose hull is the credal set of a single instance, ``(V, K)``."""
     if isinstance(prediction, Box):
         return box_vertices(*prediction.bounds())[0][0]
@@ -152,8 +152,8 @@ class Averaged:
 
     row: int  #: Of the test set
     label: int
-    samples: Array  #: (M, K): Draws from the prediction of LB-BNN
-    average: Array  #: (K,): Their mean
+    samples: Floats  #: (M, K): Draws from the prediction of LB-BNN
+    average: Floats  #: (K,): Their mean
     nonspecificity: float
 
 
@@ -190,7 +190,7 @@ def draw_averages(figure: Any, judged: "JudgedDataSet") -> None:
             ax.set_ylabel("probability")
 
 
-def _most_probable(values: Array, most: int) -> NDArray[np.intp]:
+def _most_probable(values: Floats, most: int) -> NDArray[np.intp]:
     """Classes of the greatest values, in the order of the classes."""
     return np.sort(np.argsort(-values, kind="stable")[:most])
 
@@ -207,9 +207,9 @@ class BeliefExample:
     label: int
     sets: NDArray[np.bool_]  #: (F', K): Focal sets of greatest mass, in the order of the network's family
     #: (F',)
-    beliefs: Array
-    masses: Array
-    pignistic: Array  #: (K,)
+    beliefs: Floats
+    masses: Floats
+    pignistic: Floats  #: (K,)
     hidden: float  #: Mass of the sets that are not shown
 
 
@@ -279,8 +279,8 @@ class Closure:
     row: int
     label: int
     classes: tuple[int, ...]  #: Those of greatest mean probability, in the order of the classes
-    points: Array  #: (M, 3): Draws of LB-BNN given these classes
-    vertices: Array  #: (V, 3): Of the credal set of their lower probabilities, in cyclic order
+    points: Floats  #: (M, 3): Draws of LB-BNN given these classes
+    vertices: Floats  #: (V, 3): Of the credal set of their lower probabilities, in cyclic order
     share: float  #: Area of the draws' hull over that of the credal set; nan if the latter has none
 
 
@@ -334,7 +334,7 @@ def draw_closures(figure: Any, judged: "JudgedDataSet") -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
 
 
-def _dashed(ax: Any, vertices: Array, colour: str) -> None:
+def _dashed(ax: Any, vertices: Floats, colour: str) -> None:
     ax.fill(*(vertices @ CORNERS).T, facecolor="none", edgecolor=colour, linewidth=1.4, linestyle="--", zorder=3)
 
 
@@ -356,20 +356,20 @@ def _enlarged(ax: Any, one: Closure, colour: str) -> None:
     headline(ax, f"enlarged {significant(1 / (2 * half))} times")
 
 
-def _cyclic(vertices: Array) -> Array:
+def _cyclic(vertices: Floats) -> Floats:
     """Vertices of a convex polygon in the plane Σ p = 1 in cyclic order."""
     flat = vertices @ CORNERS
     centred = flat - flat.mean(axis=0)
     return vertices[np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))]
 
 
-def _area(polygon: Array) -> float:
+def _area(polygon: Floats) -> float:
     """Area of a polygon of distributions, by the shoelace formula."""
     x, y = (polygon @ CORNERS).T
     return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
-def _hull(points: Array) -> Any:
+def _hull(points: Floats) -> Any:
     """Convex hull of distributions in the plane; None if they lie on a line."""
     from scipy.spatial import ConvexHull, QhullError
 
@@ -406,7 +406,7 @@ def mean_terms(found: "Assay", part: str) -> list[MeanTerms]:
     ]
 
 
-def scattered(found: "Assay", part: str) -> dict[str, tuple[Array, Array]]:
+def scattered(found: "Assay", part: str) -> dict[str, tuple[Floats, Floats]]:
     """NS and distance of single instances of the first run, at most `DOTS` a model, by the rows' order at random."""
     points = {}
     for model in found.candidates:

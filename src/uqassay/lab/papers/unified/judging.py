@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal import (
     all_focal_sets,
@@ -117,7 +118,6 @@ def with_terms(
 # depends on the greatest probability that a vertex gives it: upper probabilities are subadditive, so that U(A ∪ {y}) −
 # U(A) ≤ U({y}), and the permutation with y first, one of the 2K, attains U({y}).
 
-Array = NDArray[np.float64]
 FOUR_CLASSES = (0, 1, 2, 3)
 VERTICES: dict[str, str | None] = {"approximated": "outermost", "naive": None}  # permutations of the classes
 
@@ -215,7 +215,7 @@ def given_classes(run: Prediction, classes: Sequence[int]) -> Prediction:
     return Members(part / part.sum(axis=2, keepdims=True))
 
 
-def vertices_of(run: Prediction, convention: str, choice: str) -> Array:
+def vertices_of(run: Prediction, convention: str, choice: str) -> Floats:
     """Vertices of a sampled prediction of few classes, ``(n, P, K)``.
 
     Parameters
@@ -248,7 +248,7 @@ def vertices_of(run: Prediction, convention: str, choice: str) -> Array:
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _nearest(vertices: Array, y: NDArray[Any], floor: float) -> Array:
+def _nearest(vertices: Floats, y: NDArray[Any], floor: float) -> Floats:
     """KL from the label to the nearest vertex, ``(n,)``; a point beyond probability 1 counts as 1."""
     of_label = np.take_along_axis(vertices, y[:, None, None], axis=2)[:, :, 0]
     return -np.log(np.clip(of_label.max(axis=1), floor, 1.0))
@@ -400,7 +400,7 @@ def _with_jensen_shannon(
     """JS in place of KL: the divergence, in the paper's convention its square root to the clipped vertices."""
     name = JENSEN_SHANNON[terms["convention"]]
 
-    def of_model(model: str) -> Array:
+    def of_model(model: str) -> Floats:
         if name == "js":
             return one_hot_distance(found[model].columns["upper-label"], name)
         if model in stated:
@@ -430,7 +430,7 @@ def _with_credal_uncertainty(
     as in the vacuous statement.
     """
 
-    def of_run(run: Prediction) -> Array:
+    def of_run(run: Prediction) -> Floats:
         if isinstance(run, Point):
             return np.zeros(run.n_instances)
         return credal_uncertainty(run, over="box", convention=convention)
