@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,7 @@ __all__ = ["KINDS", "NOT_COUNTED", "false_and_true", "former_procedure", "judge"
 # what is counted, and the sentence that it stands for
 KINDS = {
     "headline: better than the baselines": "For λ from … choose A",
-    "headline: worse than the choice": "For λ from … choose A, of the models that it does not name",
-    "headline: told at some λ": "A can be told from it only at some of these λ",
-    "headline: the choice changes": "For λ up to … choose A; for λ from … choose B",
+    "headline: worse than the choice": "For λ from … choose A, of the models that are worse at these λ, or at some of them",
     "headline: if no huge loss is missing": "If these …, too few to exclude it, miss no rare huge loss: for λ from … choose A",
     "no model is worth using": "Below λ = … no model is worth using",
     "worse than the winner": "At λ = 0.5 worse than A is B by …",
@@ -42,6 +39,7 @@ KINDS = {
     "wider sets": "Three times the spread of A would score better",
     "not calibrated": "A is not calibrated",
     "not calibrated: direction": "A is overconfident",
+    "order under a condition that is not met": "… if A gives the true class probability 0 in at most 1 of N cases unlike these",
 }
 # what is counted once more or under a condition, and so is no part of "any false sentence"
 NOT_COUNTED = frozenset(
@@ -54,6 +52,7 @@ NOT_COUNTED = frozenset(
         "refusal: accuracy kept",
         "refusal: change of accuracy",
         "backward score: cost",
+        "order under a condition that is not met",
     }
 )
 FIRST = 5  # data sets of a cell whose verdict is kept; so are all that are false
@@ -94,12 +93,52 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
 
 
 def false_and_true(assay: uq.Assay, truth: Truth) -> Judged:
-    """Every claim that can be false, by the names of `KINDS`."""
+    """Every claim that can be false, by the names of `KINDS`.
+
+    A claim that is false because a model fails more often than the condition printed with it allows counts as "order under a
+    condition that is not met", and not as false.
+    """
+    conditions = Conditions(assay, truth)
     for claim in assay.claims():
-        yield from _TESTS[claim.kind](claim, truth)
+        for name, true in _TESTS[claim.kind](claim, truth):
+            yield from conditions.judged(name, true, _better_of(claim), claim.low)
     yield from _own_interval(assay, truth)
-    yield from _changes(assay, truth)
-    yield from _rank_sets(assay, truth)
+    yield from _rank_sets(assay, truth, conditions)
+
+
+def _better_of(claim: Claim) -> tuple[str, ...]:
+    """The models that a claim on an order says to be better."""
+    if claim.kind in ("worse", "baseline-better"):
+        return claim.others
+    return claim.models if claim.kind in ("model-better", "best", "subgroup") else ()
+
+
+class Conditions:
+    """What the claims of an assay rest on, as it is printed with them, and whether that is true."""
+
+    def __init__(self, assay: uq.Assay, truth: Truth) -> None:
+        claims = assay.claims()
+        self._truth = truth
+        self._of_ranges = [
+            (c.low, c.high, c.facts["cases"]) for c in claims if c.kind == "top-group" and "cases" in c.facts
+        ]
+        limits = {c.limited_by: c for c in claims if c.kind == "cannot-tell"}
+        self._at_default = limits["inputs"].facts["cases"] if "inputs" in limits else {}
+        self._in_groups = frozenset(limits["groups"].models) if "groups" in limits else frozenset[str]()
+
+    def judged(self, name: str, true: bool, better: tuple[str, ...], tradeoff: float) -> Judged:
+        """The claim as counted."""
+        if not true and any(self._not_met(model, tradeoff) for model in better):
+            yield "order under a condition that is not met", False
+        else:
+            yield name, true
+
+    def _not_met(self, model: str, tradeoff: float) -> bool:
+        if model in self._in_groups & self._truth.in_groups:
+            return True
+        stated = [self._at_default] if tradeoff == DEFAULT_TRADEOFF else []
+        stated += [cases for low, high, cases in self._of_ranges if low <= tradeoff <= high]
+        return any(self._truth.failing.get(model, 0.0) > 1 / cases[model] for cases in stated if model in cases)
 
 
 # -- the kinds of claims --------------------------------------------------------------------------------------------------
@@ -143,7 +182,6 @@ def _mean_of_the_lowest(claim: Claim, truth: Truth) -> Judged:
 
 
 def _top_group(claim: Claim, truth: Truth) -> Judged:
-    yield from _partly(claim, truth)
     yield from _mean_of_the_lowest(claim, truth)
 
 
@@ -152,20 +190,6 @@ def _baseline_better(claim: Claim, truth: Truth) -> Judged:
         yield "no model is worth using", all(truth.beaten(m, claim.low, claim.high, claim.others) for m in claim.models)
     else:
         yield "baseline better at the default λ", _all_better(claim, truth, turned=True)
-
-
-def _partly(claim: Claim, truth: Truth) -> Judged:
-    """The models that are told in a part of a choice: some leader is better where it leads in that part, at its ends too.
-
-    A leader that is better than a later one leads in the whole part.
-    """
-    lowest = claim.facts.get("lowest", [])
-    for name, (low, high) in claim.facts.get("told", {}).items():
-        parts = [(leader, max(low, first), min(high, last, FAR)) for first, last, leader in lowest]
-        true = [truth.better(leader, name, [start, end]) for leader, start, end in parts if start <= end]
-        yield "headline: told at some λ", any(true)
-    for leader, later, low, high in claim.facts.get("among", []):
-        yield "headline: told at some λ", truth.better(leader, later, [low, min(high, FAR)])
 
 
 def _same(claim: Claim, truth: Truth) -> Judged:
@@ -242,17 +266,6 @@ _TESTS: dict[str, Callable[[Claim, Truth], Judged]] = {
 }
 
 
-def _changes(assay: uq.Assay, truth: Truth) -> Judged:
-    """Neighbouring choices: each is better than the other in its own range, whatever lies between."""
-    groups = [c for c in assay.claims() if c.kind == "top-group" and c.facts.get("lowest")]
-    for below, above in pairwise(groups):
-        a, b = below.models[-1], above.models[0]
-        if a != b:
-            low, high = below.facts["lowest"][-1][0], min(above.facts["lowest"][0][1], FAR)
-            true = truth.better(a, b, [max(low, below.low)]) and truth.better(b, a, [min(high, above.high)])
-            yield "headline: the choice changes", true
-
-
 def _own_interval(assay: uq.Assay, truth: Truth) -> Judged:
     """Of several models that with the lowest mean E: whether its interval in the ranking holds its true mean."""
     rows = [r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
@@ -261,7 +274,7 @@ def _own_interval(assay: uq.Assay, truth: Truth) -> Judged:
         yield "best: own interval", rows[0].estimate.low <= mean <= rows[0].estimate.high
 
 
-def _rank_sets(assay: uq.Assay, truth: Truth) -> Judged:
+def _rank_sets(assay: uq.Assay, truth: Truth, conditions: Conditions) -> Judged:
     """All pairs of models: one record for each metric, true if no pair that is told apart is in the wrong order."""
     losses = {
         "rank sets of E": ("unified", lambda m: truth.models[m].at(DEFAULT_TRADEOFF)),
@@ -271,8 +284,11 @@ def _rank_sets(assay: uq.Assay, truth: Truth) -> Judged:
     for name, (metric, loss) in losses.items():
         found = assay.rank_sets(DEFAULT_TRADEOFF, metric=metric)
         told = np.argwhere(found.better).tolist()
+        wrong = {found.names[i] for i, j in told if not loss(found.names[j]) - loss(found.names[i]) > ALIKE}
+        if metric == "unified":
+            wrong = {m for m in wrong if (name, False) in conditions.judged(name, False, (m,), DEFAULT_TRADEOFF)}
         if told:
-            yield name, all(loss(found.names[j]) - loss(found.names[i]) > ALIKE for i, j in told)
+            yield name, not wrong
 
 
 # -- power ------------------------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ class Truth:
 
     models: Mapping[str, Means]
     parts: Mapping[int, Mapping[str, Means]] = field(default_factory=dict)
+    failing: Mapping[str, float] = field(default_factory=dict)  #: Share of cases with probability 0 of the label.
+    in_groups: frozenset[str] = frozenset()  #: Models that fail so in whole groups.
 
     def better(self, a: str, b: str, tradeoffs: Iterable[float], part: int | None = None) -> bool:
         """Whether the mean E of `a` is below that of `b` at all these λ; between two λ as well, as E is linear in λ."""
@@ -102,7 +104,10 @@ def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
     kinds = [{part: Means(**m) for part, m in found.items()} for found in held]
     whole = {name: kinds[place]["all"] for name, place in cell.models.items()}
     parts = {v: {name: kinds[place][str(v)] for name, place in cell.models.items()} for v in range(cell.parts)}
-    return Truth({**whole, **_baselines(cell)}, parts)
+    kinds_of = {name: cell.kinds[place] for name, place in cell.models.items()}
+    failing = {name: kind.rare for name, kind in kinds_of.items() if kind.rare}
+    in_groups = frozenset(name for name, kind in kinds_of.items() if kind.whole_groups)
+    return Truth({**whole, **_baselines(cell)}, parts, failing, in_groups)
 
 
 def given_single_runs(cell: Cell, truth: Truth, data: DataSet) -> Truth:

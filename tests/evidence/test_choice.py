@@ -1,11 +1,11 @@
-"""Which model to choose for which λ."""
+"""Which models to choose for which λ."""
 
 import numpy as np
 import pytest
 from tests.evidence.verdict_cases import claims, judged, predicted
 
 import uqassay as uq
-from uqassay.evidence.claims import better_ranges, choices
+from uqassay.evidence.choice import choices
 
 N = 2000
 
@@ -13,20 +13,22 @@ N = 2000
 def test_one_clear_model():
     (found,) = choices(judged({"a": (0.15, 0.1), "b": (0.3, 0.1)}, N))
     assert found.names == ("a",)
-    assert [name for name, _ in found.worse] == ["b"]
-    assert (found.level_with, found.partly, found.conditional) == ((), (), False)
+    assert list(found.worse) == ["b"]
+    assert (found.tied, dict(found.partly), found.conditional) == ((), {}, False)
 
 
 def test_two_leaders_are_told_apart_on_both_sides_of_their_crossing():
-    """a: .15 + .3 λ, b: .4: they cross at λ = 5/6."""
+    """a: .15 + .3 λ, b: .4: they cross at λ = 5/6, and around it either may be better."""
     a = judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, N)
-    first, second = choices(a)
-    assert (first.names, second.names) == (("a",), ("b",))
-    assert first.high < 0.25 / 0.3 < second.low
+    first, middle, last = choices(a)
+    assert (first.names, middle.names, last.names) == (("a",), ("a", "b"), ("b",))
+    assert first.high == middle.low < 0.25 / 0.3 < middle.high == last.low
     assert first.high > 0.7
-    assert second.low < 1.0
-    assert second.high > 100
+    assert last.low < 1.0
+    assert last.high > 100
     assert claims(a, "worse", models=("b",), others=("a",), high=first.high)
+    assert claims(a, "worse", models=("a",), others=("b",), low=last.low)
+    assert not [c for c in claims(a, "worse") if c.low < middle.high and c.high > middle.low]
 
 
 def test_two_leaders_that_cannot_be_told_apart_are_one_choice():
@@ -39,25 +41,35 @@ def test_two_leaders_that_cannot_be_told_apart_are_one_choice():
     assert change == start == pytest.approx(1.0, rel=0.3)
 
 
+def test_a_range_ends_where_one_of_two_leaders_is_told():
+    """b: the lower line from λ = 1 on, and told from a at great λ only."""
+    a = judged({"a": (0.15, 0.2), "b": (0.16, 0.19)}, 300)
+    both, alone = choices(a)
+    assert (both.names, alone.names) == (("a", "b"), ("b",))
+    assert 1 < both.high == alone.low < alone.high
+    assert a.rank_sets(both.high * 1.02).is_better("b", "a")
+    assert not a.rank_sets(both.high * 0.98).is_better("b", "a")
+
+
+def test_models_that_lead_only_beyond_the_usual_tradeoffs_are_no_choice_before():
+    """c: the lowest from λ = 5 on; it cannot be told from a below."""
+    a = judged({"a": (0.150, 0.05), "c": (0.155, 0.049)}, 200)
+    first, beyond = choices(a)
+    assert first.names == ("a",)
+    assert first.tied == ("c",)
+    assert first.high == beyond.low == pytest.approx(5.0, rel=0.7)
+    assert first.high > a.answer().top
+    assert "c" in beyond.names
+
+
 def test_others_that_can_be_told_in_a_part_only():
     """b is worse by λ · 0.004: told from a at large λ, not at small ones."""
     (found,) = choices(judged({"a": (0.15, 0.1), "b": (0.1502, 0.104), "c": (0.1501, 0.1)}, 1000))
     assert found.names == ("a",)
-    ((name, low, high),) = found.partly
-    assert name == "b"
+    assert list(found.partly) == ["b"]
+    ((low, high),) = found.partly["b"]
     assert found.low < low < high == found.high
-    assert found.level_with == ("c",)
-
-
-def test_ranges_of_a_pair_against_the_fixed_sequence_at_one_tradeoff():
-    a = judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, N)
-    (below,) = better_ranges(a, "a", ["b"], exact=True)["b"]
-    (above,) = better_ranges(a, "b", ["a"], exact=True)["a"]
-    assert below.low == 0
-    assert below.high < 0.25 / 0.3 < above.low
-    p = a.rank_sets(below.high).comparisons.pvalue[0, 1]
-    assert p <= 0.05 / 2  # a half of alpha at the default λ
-    assert better_ranges(a, "a", []) == {}
+    assert found.tied == ("c",)
 
 
 def test_nothing_is_chosen_where_a_baseline_is_better():
@@ -80,7 +92,7 @@ def test_no_model_is_better_than_all_baselines():
 
 def test_one_model_has_no_others():
     (found,) = choices(judged({"m": (0.15, 0.2)}, N))
-    assert (found.names, found.worse, found.level_with, found.partly) == (("m",), (), (), ())
+    assert (found.names, dict(found.worse), found.tied) == (("m",), {}, ())
 
 
 def test_models_that_are_equal_everywhere():
@@ -91,4 +103,4 @@ def test_models_that_are_equal_everywhere():
     )
     (found,) = choices(a)
     assert found.names == ("a",)
-    assert found.level_with == ("b",)
+    assert found.tied == ("b",)

@@ -8,7 +8,7 @@ import uqassay as uq
 from uqassay.credal import DISTANCES
 from uqassay.evidence.baselines import loss_of
 from uqassay.evidence.excess import TERMS
-from uqassay.evidence.ranking import LossReading, excess_over
+from uqassay.evidence.pair_tests import LossReading, excess_over
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

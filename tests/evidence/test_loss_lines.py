@@ -8,7 +8,7 @@ import uqassay as uq
 from uqassay.evidence.baselines import loss_of
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import loss_estimate
-from uqassay.evidence.ranking import LossReading, loss_lines
+from uqassay.evidence.pair_tests import LossReading, loss_lines
 from uqassay.statistics import paired_mean_test, pairwise_mean_tests
 
 TABLES = ("values", "difference", "low", "high", "pvalue", "adjusted")

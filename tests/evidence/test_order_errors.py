@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.evidence.ranking import order_error, order_errors
+from uqassay.evidence.pair_tests import order_error, order_errors
 
 
 def by_hand(apart):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.ranking import (
+from uqassay.evidence.order import order_of
+from uqassay.evidence.pair_tests import (
     LossReading,
     detectable_at,
     excess_over,
@@ -51,9 +52,9 @@ def test_adjusted_pvalues_against_all_pairs(assay):
 
 
 def test_the_level_of_all_pairs_takes_more_to_show(assay):
-    shown = smallest_shown(assay, "a", ["b"], 0.5)["b"]
+    shown = smallest_shown(assay, "a", ["b"], 0.5, [order_of(assay).level_of("a", "b")])["b"]
     assert shown >= detectable_at(assay, "a", "b", 0.5).difference
-    assert smallest_shown(assay, "a", [], 0.5) == {}
+    assert smallest_shown(assay, "a", [], 0.5, []) == {}
 
 
 def test_both_readings_of_the_class_frequencies_count(assay):

@@ -9,7 +9,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence.excess import TERMS
-from uqassay.evidence.ranking import greatest_excess, mean_metrics, rank_sets_at
+from uqassay.evidence.order import rank_sets_at
+from uqassay.evidence.pair_tests import greatest_excess, mean_metrics
 from uqassay.metrics import RANKING_METRICS
 
 N = 300

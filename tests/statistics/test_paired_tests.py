@@ -23,6 +23,7 @@ from uqassay.statistics import (
     agreeing_comparisons,
     benjamini_hochberg,
     detectable_difference,
+    holm,
     mean_estimate,
     paired_mean_test,
     pairwise_mean_tests,
@@ -487,6 +488,15 @@ def test_an_error_of_another_source_widens(random_generator):
     assert (same.pvalue[0, 1], same.high[0, 1]) == (1.0, pytest.approx(0.1 * q))
 
 
+def test_pairs_with_combinations_of_their_own(random_generator):
+    lines, t = MeanLines(lines_of_models(random_generator)), np.array([(1.0, 0.0), (1.0, 0.5), (2.0, -3.0)])
+    first, second = ["one", "runs", "apart"], ["runs", "apart", "one"]
+    found = lines.of_pairs(t, first, second, bounds=(np.arange(3.0), np.ones(3)), extra_error=np.arange(3.0) / 20)
+    for k, (a, b) in enumerate(zip(first, second, strict=True)):
+        alone = lines.of_pairs(t[k : k + 1], [a], [b], bounds=(float(k), 1.0), extra_error=k / 20)
+        np.testing.assert_allclose([part[k] for part in found], [part[0] for part in alone], rtol=1e-10, atol=1e-14)
+
+
 def test_references_are_not_compared_with_each_other(random_generator):
     x = random_generator.normal(size=(4, 30)) + np.arange(4)[:, np.newaxis] / 3
     found = pairwise_mean_tests(dict(zip("abcd", x, strict=True)), references=["c", "d"])
@@ -496,7 +506,10 @@ def test_references_are_not_compared_with_each_other(random_generator):
     expected = every.pvalue.copy()
     expected[2, 3] = expected[3, 2] = np.nan
     np.testing.assert_array_equal(found.pvalue, expected)
-    np.testing.assert_array_equal(found.adjusted, shaffer(expected))
+    assert found.adjusted[0, 1] == every.pvalue[0, 1]  # the only pair of two models
+    with_references = expected[:2, 2:]
+    np.testing.assert_array_equal(found.adjusted[:2, 2:], holm(with_references))
+    np.testing.assert_array_equal(found.adjusted, found.adjusted.T)
     assert found.references == ("c", "d")
 
 
@@ -599,12 +612,13 @@ def test_one_against_others_as_in_the_tests_of_all(name, random_generator):
     errors = np.zeros((5, 5))
     errors[0, 1:] = errors[1:, 0] = extra
     each = (bounds[1:], [bounds[0]] * 4)
-    difference, pvalue = lines.against((1.0, 0.5), "one", others, bounds=each, extra_error=extra)
+    ones = ["one"] * len(others)
+    difference, pvalue = lines.of_pairs([(1.0, 0.5)], others, ones, bounds=each, extra_error=extra)
     found = lines.tests((1.0, 0.5), names=["one", *others], bound=bounds, extra_error=errors, references=others)
     np.testing.assert_allclose(difference, found.difference[1:, 0], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(pvalue, found.pvalue[1:, 0], rtol=1e-10)
     assert np.isposinf(difference[1])
-    assert np.isnan(lines.against((1.0, 0.5), "infinite", others)[1]).all()
+    assert np.isnan(lines.of_pairs([(1.0, 0.5)], others, ["infinite"] * 4)[1]).all()
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -616,7 +630,8 @@ def test_several_combinations_at_once_are_those_of_each(name, random_generator):
     combinations = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [2.0, -3.0]])
     bounds, extra = np.arange(20.0).reshape(4, 5), np.arange(16.0).reshape(4, 4) / 50
     over, under = bounds[:, 1:], np.repeat(bounds[:, :1], 4, axis=1)
-    found = lines.against(combinations, "one", others, bounds=(over, under), extra_error=extra)
+    ones = ["one"] * len(others)
+    found = lines.of_pairs(combinations[:, np.newaxis], others, ones, bounds=(over, under), extra_error=extra)
     names, errors = ["one", *others], [e * (1 - np.eye(5)) for e in (0.0, 0.1, 0.2, 0.3)]
     tables = lines.tests_at(
         combinations,
@@ -627,7 +642,7 @@ def test_several_combinations_at_once_are_those_of_each(name, random_generator):
         references=["runs", "line"],
     )
     for k, t in enumerate(combinations):
-        expected = lines.against(t, "one", others, bounds=(over[k], under[k]), extra_error=extra[k])
+        expected = lines.of_pairs([t], others, ones, bounds=(over[k], under[k]), extra_error=extra[k])
         np.testing.assert_allclose([part[k] for part in found], expected, rtol=1e-10, atol=1e-14)
         options = {"names": names, "level": 0.9, "bound": bounds[k], "references": ["runs", "line"]}
         single = lines.tests(t, extra_error=errors[k], **options)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 import numpy as np
 
-from uqassay.errors import InputError
-from uqassay.evidence.claims import GREATEST_USUAL, Claim, inwards
+from uqassay.evidence.choice import greatest_usual
+from uqassay.evidence.claims import Claim
+from uqassay.evidence.order import inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.tradeoff import lower_envelope
 
@@ -68,10 +70,12 @@ class Recommendation:
     high: float
     #: The models with the lowest mean E, each at some λ of the range. Where each of several is better cannot be told.
     models: tuple[str, ...]
-    tied: tuple[str, ...]  #: Other models that cannot be told from these at any λ of the range, by their mean E.
-    partly: tuple[str, ...]  #: Other models that can be told from these only at some λ of the range, by their mean E.
-    told: dict[str, tuple[float, float]]  #: Of each model of `partly`, the least and the greatest of these λ.
-    worse: tuple[str, ...]  #: The remaining models, which are worse at every λ of the range, by their mean E.
+    tied: tuple[str, ...]  #: Other models that none is shown to be better than at any λ of the range, by their mean E.
+    partly: tuple[
+        str, ...
+    ]  #: Other models that some model is shown to be better than at some λ of the range, by their mean E.
+    told: dict[str, tuple[tuple[float, float], ...]]  #: Of each model of `partly`, the ranges of these λ.
+    worse: tuple[str, ...]  #: The remaining models: at every λ of the range some model is shown to be better.
     #: Of models that may fail outright on inputs unlike those seen, 1 over the share of such inputs up to which the choice
     #: holds, and the range of λ, if any, in which it does not rest on that.
     cases: Mapping[str, float]
@@ -136,15 +140,10 @@ class Answer:
 
 def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
     """The answer that claims support; see `Assay.answer`."""
-    top = _top(assay)
+    top = greatest_usual(assay)
     groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest")]
-    usual = [g for g in groups if g.low < top] or groups
-    choices = tuple(_recommendation(assay, g, top) for g in usual)
-    none = tuple(
-        inwards(c.low, c.high)
-        for c in claims
-        if c.kind == "baseline-better" and c.facts.get("every_model") and c.low < top
-    )
+    choices = tuple(_recommendation(assay, g, *ends) for g, ends in zip(groups, _rounded_ends(groups), strict=True))
+    none = tuple(inwards(c.low, c.high) for c in claims if c.kind == "baseline-better" and c.facts.get("every_model"))
     kind: Literal["choose", "none", "open", "one-unit", "infinite"] = "choose" if choices else "open"
     if any(c.kind == "cannot-tell" and c.limited_by == "infinite" for c in claims):
         kind = "infinite"
@@ -156,7 +155,7 @@ def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
         kind=kind,
         models=colour_order(assay),
         choices=choices if kind == "choose" else (),
-        condition=_condition(claims, usual),
+        condition=_condition(claims, groups),
         distance=assay.settings.distance,
         none=none,
         lowest=_lowest(assay) if kind == "one-unit" else (),
@@ -167,56 +166,46 @@ def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
     )
 
 
-def _top(assay: "Assay") -> float:
-    """The greatest usual λ of the distance, or the greatest λ of the findings if that is greater."""
-    try:
-        scale = assay.tradeoff_scale()
-    except InputError:
-        scale = 1.0
-    usual = GREATEST_USUAL * (scale if scale > 0 and np.isfinite(scale) else 1.0)
-    return float(max(usual, DEFAULT_TRADEOFF, *assay.tradeoffs))
+def _rounded_ends(groups: Sequence[Claim]) -> list[tuple[float, float]]:
+    """The ranges with ends of two digits: rounded inwards, and a border that two of them share into the one that says more."""
+    ends = [list(inwards(g.low, g.high)) for g in groups]
+    for k, (below, above) in enumerate(pairwise(groups)):
+        if below.high == above.low:
+            says_more = {*above.models, *above.others} - {
+                *below.models,
+                *below.others,
+            }  # these are worse below the border
+            ends[k][1] = ends[k + 1][0] = (
+                inwards(below.low, below.high)[1] if says_more else inwards(above.low, above.high)[0]
+            )
+    for k, g in enumerate(groups):
+        if ends[k][0] >= ends[k][1]:  # too short for two digits
+            ends[k] = [g.low, g.high]
+            for side, other in ((0, k - 1), (1, k + 1)):
+                if 0 <= other < len(groups) and (groups[other].high, groups[other].low)[side] == (g.low, g.high)[side]:
+                    ends[other][1 - side] = ends[k][side]
+    return [(low, high) for low, high in ends]
 
 
-def _recommendation(assay: "Assay", group: Claim, top: float) -> Recommendation:
-    """A top group; cut at the greatest usual λ if other models have the lowest mean only beyond it."""
-    leaders = [name for low, _, name in group.facts["lowest"] if low < top]
-    high = group.high
-    if leaders and len(leaders) < len(group.facts["lowest"]):
-        high = min(high, top)
-    models = tuple(dict.fromkeys(leaders)) or group.models
-    low, high = inwards(group.low, high)
-    told = _told(group, models, high)
+def _recommendation(assay: "Assay", group: Claim, low: float, high: float) -> Recommendation:
+    """A top group, for λ from `low` to `high`."""
+    told = {name: tuple((a, b) for a, b in ranges) for name, ranges in group.facts["told"].items()}
     in_order = [m.model for m in assay.ranked(min(max(DEFAULT_TRADEOFF, low), high)) if m.rank is not None]
-    rest = [name for name in in_order if name not in models]
-    level = {*group.others, *group.models} - set(told)
+    rest = [name for name in in_order if name not in group.models]
     sure = group.facts.get("sure")
     if sure is not None:
         sure = inwards(max(sure[0], low), min(sure[1], high))
     return Recommendation(
         low=low,
         high=high,
-        models=models,
-        tied=tuple(name for name in rest if name in level),
+        models=group.models,
+        tied=tuple(name for name in rest if name in group.others and name not in told),
         partly=tuple(name for name in rest if name in told),
         told=told,
-        worse=tuple(name for name in rest if name not in level and name not in told),
-        cases={name: n for name, n in group.facts.get("cases", {}).items() if name in models},
+        worse=tuple(name for name in rest if name not in group.others),
+        cases=group.facts.get("cases", {}),
         sure=sure if sure is not None and sure[0] < sure[1] else None,
     )
-
-
-def _told(group: Claim, models: Sequence[str], high: float) -> dict[str, tuple[float, float]]:
-    """Where the models of a group that is cut at `high` are shown to be better than those that are not worse throughout."""
-    found = [(name, low, end) for name, (low, end) in group.facts["told"].items()]
-    found += [
-        (later, low, end) for one, later, low, end in group.facts["among"] if one in models and later not in models
-    ]
-    told: dict[str, tuple[float, float]] = {}
-    for name, low, end in found:
-        if low < high:
-            first, last = told.get(name, (low, end))
-            told[name] = (min(first, low), min(max(last, end), high))
-    return told
 
 
 def _condition(claims: Sequence[Claim], groups: Sequence[Claim]) -> Literal["", "unseen", "groups"]:

@@ -1,29 +1,28 @@
 """Claims: what may be said about the models of an assay, as data, before it is put into words."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uqassay.arrays import Floats
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.calibration import calibration_claims
+from uqassay.evidence.choice import Choice, choices
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import loss_estimate
 from uqassay.evidence.mistakes import METRIC, reference_score, refusal
-from uqassay.evidence.ranking import (
+from uqassay.evidence.order import FARTHEST, inwards, order_of
+from uqassay.evidence.pair_tests import (
     LossLines,
-    Ranked,
     cases_of,
     compare_with_one,
     greatest_excess,
-    loss_lines,
     margin_test_at,
     rests_on_inputs,
 )
+from uqassay.evidence.ranking import Ranked
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
 from uqassay.statistics import Estimate, holm, paired_mean_test
@@ -33,24 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLAIM_COLUMNS",
-    "FARTHEST",
-    "GREATEST_USUAL",
-    "GRID",
     "KINDS",
     "SUBGROUP_VALUES",
     "Claim",
-    "Range",
-    "TestsAgainst",
-    "anchored",
-    "better_ranges",
-    "better_than_baselines",
-    "choices",
     "claims_of",
     "group_claims",
     "input_claims",
-    "inwards",
-    "limit",
-    "no_model_ranges",
     "part_claims",
     "refusal_claims",
     "same_models",
@@ -158,7 +145,7 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     worse = [r for r in finite if r.pvalue_adjusted <= alpha]
     # the rank set decides, so that "the best" never stands beside ranks 1 to 2
     if winner.rank_high == 1:
-        p = max(r.pvalue_adjusted for r in worse)
+        p = max((r.pvalue_adjusted for r in worse), default=0.0)
         claims.append(_claim("best", winner, tuple(r.model for r in rivals), _among_all(assay, winner), p))
     claims += [_claim("worse", r, (winner.model,), r.difference, r.pvalue_adjusted) for r in worse]
     told = {r.model for r in worse}
@@ -237,14 +224,15 @@ def _bounded(assay: "Assay", metric: str) -> dict[str, list[str]]:
 
 def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
     """Models that are worse than a baseline at the default λ."""
-    at, alpha, ranks = DEFAULT_TRADEOFF, 1 - assay.settings.level, assay.rank_sets(DEFAULT_TRADEOFF)
-    found, names = ranks.comparisons, ranks.comparisons.names
+    at, alpha = DEFAULT_TRADEOFF, 1 - assay.settings.level
+    found = assay.rank_sets(at).comparisons
+    names = found.names
     claims = []
     for r in ranked:
         j = names.index(r.model)
         for baseline in r.below:
             b = names.index(baseline)
-            p = 0.0 if np.isposinf(float(r.estimate)) else float(found.adjusted[j, b])
+            p = float(found.adjusted[j, b])
             if p <= alpha:
                 low, high = float(found.low[j, b]), float(found.high[j, b])
                 value = float(found.difference[j, b])
@@ -254,460 +242,31 @@ def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
     return claims
 
 
-# Ranges of λ in which one model is shown to be better than others: fixed sequences of tests, outwards from anchors.
-
-
-FARTHEST = 1e6  # stands for λ = ∞
-GREATEST_USUAL = 2.0  # λ, with KL
-STEPS = [round(float(x), 4) for x in np.geomspace(0.01, 10, 25)]
-GRID = tuple(sorted({0.0, DEFAULT_TRADEOFF, GREATEST_USUAL, *STEPS, 30.0, 100.0, 1e3, FARTHEST}))
-HALVINGS = 8
-
-
-class Range(NamedTuple):
-    """A range of λ and the greatest p-value found in it."""
-
-    low: float
-    high: float
-    pvalue: float
-
-
-class TestsAgainst:
-    """Paired tests of the mean E of one model against each of several others, at any λ.
-
-    Parameters
-    ----------
-    assay : Assay
-    one : str
-    others : sequence of str
-    rows : bool array (n,), optional
-        The instances, by default all.
-    guard : bool
-        Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
-    grid : sequence of float
-        λ that are looked at together.
-    """
-
-    __test__ = False  # no test class for pytest
-
-    def __init__(
-        self,
-        assay: "Assay",
-        one: str,
-        others: Sequence[str],
-        *,
-        rows: ArrayLike | None = None,
-        guard: bool = True,
-        grid: Sequence[float] = (),
-    ) -> None:
-        self.one, self.others, self.guard, self._grid = one, tuple(others), guard, tuple(grid)
-        self._assay = assay
-        self._lines = loss_lines(assay) if rows is None else LossLines(assay, np.asarray(rows))
-        self._known: dict[float, tuple[Floats, Floats]] = {}
-
-    def at(self, tradeoff: float) -> tuple[Floats, Floats]:
-        """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
-        if tradeoff not in self._known:
-            several = self._grid if tradeoff in self._grid else (tradeoff,)
-            found = compare_with_one(self._assay, self.one, self.others, several, lines=self._lines, guard=self.guard)
-            self._known |= zip(several, zip(*found, strict=True), strict=True)
-        return self._known[tradeoff]
-
-    def better(self, tradeoff: float) -> Floats:
-        """p-value of each other for the claim that the one model is better: 1 where its mean is not lower, ``(J,)``.
-
-        0 for an infinite mean of the other: an infinite loss that has occurred makes the true mean infinite.
-        """
-        difference, p = self.at(tradeoff)
-        return np.where(np.isposinf(difference), 0.0, np.where((difference > 0) & ~np.isnan(p), p, 1.0))
-
-    def worse(self, tradeoff: float) -> Floats:
-        """p-value of each other for the claim that the one model is worse, ``(J,)``."""
-        difference, p = self.at(tradeoff)
-        return np.where(np.isneginf(difference), 0.0, np.where((difference < 0) & ~np.isnan(p), p, 1.0))
-
-
-def anchored(
-    pvalue: Callable[[float], float],
-    anchors: Iterable[float],
-    alpha: float,
-    *,
-    grid: Sequence[float] = GRID,
-    halvings: int = HALVINGS,
-) -> tuple[Range, ...]:
-    """Ranges of λ around the anchors in which a p-value stays at or below alpha.
-
-    Parameters
-    ----------
-    pvalue : callable
-        The p-value of a claim at one λ, for everything that it has to be adjusted for.
-    anchors : iterable of float
-        Where the sequences of tests begin; among `grid`.
-    alpha : float
-    grid : sequence of float
-        λ that are looked at, sorted.
-    halvings : int
-        Steps by which the end is found between the last λ that passes and the first that does not; 0: the last that passes.
-
-    Returns
-    -------
-    tuple of Range
-        Without overlap, from below.
-
-    Notes
-    -----
-    From an anchor, the tests go outwards to the first that fails. If the claim is false somewhere, the nearest λ at which it
-    is false has to be rejected before anything beyond it can be claimed. So one direction needs no adjustment for the number
-    of λ. The difference of two lines has one zero, so that for a pair of models both directions together need none either: a
-    wrong sign at the anchor and a step across the zero each have one tail of a two-sided test. Several anchors share alpha.
-    """
-    found = []
-    for anchor in anchors:
-        start = grid.index(anchor)
-        if pvalue(anchor) > alpha:
-            continue
-        low, high = (_end(pvalue, alpha, grid[start::step], halvings) for step in (-1, 1))
-        inside = [t for t in grid if low <= t <= high] + [low, high]
-        found.append(Range(low, high, max(pvalue(t) for t in inside)))
-    return joined(found)
-
-
-def _end(pvalue: Callable[[float], float], alpha: float, ahead: Sequence[float], halvings: int) -> float:
-    """The last λ that passes, of a sequence whose first does."""
-    failing = next((i for i, t in enumerate(ahead) if pvalue(t) > alpha), None)
-    if failing is None:
-        return ahead[-1]
-    passed, failed = ahead[failing - 1], ahead[failing]
-    for _ in range(halvings):
-        middle = (passed + failed) / 2
-        if pvalue(middle) <= alpha:
-            passed = middle
-        else:
-            failed = middle
-    return passed
-
-
-def joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Ranges without overlap, from below.
-
-    Examples
-    --------
-    >>> joined([Range(0.5, 2.0, 0.01), Range(0.0, 0.1, 0.02), Range(1.0, 3.0, 0.03)])
-    (Range(low=0.0, high=0.1, pvalue=0.02), Range(low=0.5, high=3.0, pvalue=0.03))
-    """
-    found: list[Range] = []
-    for one in sorted(ranges):
-        if found and one.low <= found[-1].high:
-            last = found.pop()
-            one = Range(last.low, max(last.high, one.high), max(last.pvalue, one.pvalue))
-        found.append(one)
-    return tuple(found)
-
-
-def limit(tradeoff: float) -> float:
-    """λ, infinite from `FARTHEST` on."""
-    return float("inf") if tradeoff >= FARTHEST else tradeoff
-
-
-def inwards(low: float, high: float) -> tuple[float, float]:
-    """A range of λ with ends that have two decimals or two digits, and lie inside it; the range itself if it is too short.
-
-    Examples
-    --------
-    >>> inwards(0.2418, float("inf")), inwards(0.0, 0.1972), inwards(0.0123, 0.0187), inwards(0.501, 0.503)
-    ((0.25, inf), (0.0, 0.19), (0.013, 0.018), (0.501, 0.503))
-    """
-    first, last = _rounded(low, np.ceil), _rounded(high, np.floor)
-    return (first, last) if first <= last else (low, high)
-
-
-def _rounded(tradeoff: float, towards: Callable[[float], float]) -> float:
-    if tradeoff == 0 or np.isinf(tradeoff):
-        return tradeoff
-    decimals = 2 if tradeoff >= 0.1 else 1 - int(np.floor(np.log10(tradeoff)))
-    exact = round(tradeoff, decimals)
-    if abs(exact - tradeoff) <= 1e-9 * tradeoff:
-        return exact
-    return float(round(float(towards(tradeoff * 10**decimals)) / 10**decimals, decimals))
-
-
-# Where in λ a model is worth using: better than every baseline; and where none is.
-
-ANCHORS_OF_A_MODEL = (DEFAULT_TRADEOFF, GREATEST_USUAL)
-ANCHORS_OF_NO_MODEL = (0.0, FARTHEST)
-
-
-def better_than_baselines(assay: "Assay", model: str, *, guard: bool = True) -> tuple[Range, ...]:
-    """Ranges of λ in which a model is better than every baseline; without `guard`, as far as losses that occurred tell.
-
-    The p-value is the greatest against any baseline, times the number of models, as the model may have been chosen by these
-    data, times two for the two anchors, the default λ and λ = 2.
-    """
-    tests = TestsAgainst(assay, model, _baselines(assay), guard=guard, grid=GRID)
-    factor = len(ANCHORS_OF_A_MODEL) * len(assay.candidates)
-    return anchored(lambda t: _times(factor, float(tests.better(t).max())), ANCHORS_OF_A_MODEL, _alpha(assay))
-
-
-def no_model_ranges(assay: "Assay") -> tuple[Range, ...]:
-    """Ranges of λ in which every model is worse than some baseline, from 0 upwards and from λ → ∞ downwards.
-
-    All models have to be worse, so that no adjustment for their number is due. The baseline may be another one for each
-    model: two one-sided tests of a model, adjusted by Bonferroni, have the p-value of one two-sided test. With more baselines
-    it grows in proportion.
-    """
-    baselines = _baselines(assay)
-    tests = [TestsAgainst(assay, name, assay.model_names, grid=GRID) for name in baselines]
-    factor = len(ANCHORS_OF_NO_MODEL) * max(len(baselines), 2) / 2
-
-    def pvalue(tradeoff: float) -> float:
-        least = np.min([t.better(tradeoff) for t in tests], axis=0)  # (J,)
-        return _times(factor, float(least.max()))
-
-    return anchored(pvalue, ANCHORS_OF_NO_MODEL, _alpha(assay))
+# Ranges of λ in which no model is worth using, and those in which some are the choice.
 
 
 def worth_claims(assay: "Assay") -> tuple[Claim, ...]:
     """Claims that no model is worth using in some range of λ."""
-    baselines = _baselines(assay)
+    order = order_of(assay)
     d, ns = (
         np.array([m.columns[key].mean() for m in assay.models if m.baseline]) for key in ("distance", "nonspecificity")
     )
     found = []
-    for one in no_model_ranges(assay):
-        ends = np.array([one.low, one.high])
-        lowest = {baselines[int(j)] for j in np.argmin(d[:, np.newaxis] + ends * ns[:, np.newaxis], axis=0)}
+    for one in order.none():
+        ends = np.minimum([one.low, one.high], FARTHEST)
+        lowest = {order.baselines[int(j)] for j in np.argmin(d[:, np.newaxis] + ends * ns[:, np.newaxis], axis=0)}
         found.append(
             Claim(
                 kind="baseline-better",
                 models=assay.model_names,
-                others=tuple(name for name in baselines if name in lowest),
+                others=tuple(name for name in order.baselines if name in lowest),
                 low=one.low,
-                high=limit(one.high),
+                high=one.high,
                 pvalue=one.pvalue,
                 facts={"every_model": True},
             )
         )
     return tuple(found)
-
-
-def _baselines(assay: "Assay") -> tuple[str, ...]:
-    return tuple(m.name for m in assay.models if m.baseline)
-
-
-def _alpha(assay: "Assay") -> float:
-    return 1 - assay.settings.level
-
-
-def _times(factor: float, p: float) -> float:
-    return min(1.0, factor * p)
-
-
-# Which model to choose for which λ: where it is worth using, and which models cannot be told from it there.
-
-Table = dict[str, dict[str, tuple[Range, ...]]]  # where the first model is better than the second
-
-FEW = 4  # models, all of whose ranges of λ are found exactly
-AT_THE_DEFAULT, AT_THE_ENDS = 2.0, 4.0  # alpha is shared: a half at the default λ, a quarter each at 0 and at λ → ∞
-
-
-class Led(NamedTuple):
-    """A range of λ in which a model has the lowest mean E of all; p-value of the claim that it is better than all baselines."""
-
-    low: float
-    high: float
-    model: str
-    pvalue: float
-
-
-@final
-@dataclass(frozen=True)
-class Choice:
-    """A range of λ and the models to choose there."""
-
-    low: float
-    high: float
-    #: The models with the lowest mean E, from below; several if they cannot be told apart in the whole range.
-    leaders: tuple[Led, ...]
-    level_with: tuple[str, ...] = ()  #: Other models that cannot be told from the leaders at any of these λ.
-    #: Other models that are worse at some of these λ only, and the range in which they are.
-    partly: tuple[tuple[str, float, float], ...] = ()
-    #: The remaining models and the p-values of the claim that they are worse at all these λ.
-    worse: tuple[tuple[str, float], ...] = ()
-    #: A leader, a later leader that it is shown to be better than at some λ where it leads, and the range of these λ.
-    among: tuple[tuple[str, str, float, float], ...] = ()
-    #: Whether better than the baselines only if no greater loss is missing from the test set.
-    conditional: bool = False
-    #: How often the leaders may fail outright on inputs unlike those seen, one in so many cases, before this is false; and
-    #: the range of λ, if any, in which it does not rest on that, see `input_claims`.
-    cases: Mapping[str, float] = field(default_factory=dict)
-    sure: tuple[float, float] | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The leaders' names, each once."""
-        return tuple(dict.fromkeys(led.model for led in self.leaders))
-
-
-def better_ranges(
-    assay: "Assay", model: str, others: Sequence[str], *, further: Sequence[float] = (), exact: bool = False
-) -> dict[str, tuple[Range, ...]]:
-    """Ranges of λ in which a model is better than each of several others; all ranges of all pairs of models hold at once.
-
-    The p-values are adjusted for the number of pairs by Bonferroni, and for the anchors.
-
-    Parameters
-    ----------
-    assay : Assay
-    model : str
-    others : sequence of str
-    further : sequence of float
-        λ that are looked at besides the grid.
-    exact : bool
-        Whether the ends are found by halving; else they lie on the grid.
-    """
-    if not others:
-        return {}
-    j = len(assay.candidates)
-    pairs, alpha = j * (j - 1) / 2, 1 - assay.settings.level
-    grid = sorted({*GRID, *(min(t, FARTHEST) for t in further)})
-    tests = TestsAgainst(assay, model, others, grid=grid)
-    found = {}
-    for k, other in enumerate(others):
-        ranges: list[Range] = []
-        for share, anchors in ((AT_THE_DEFAULT, (DEFAULT_TRADEOFF,)), (AT_THE_ENDS, (0.0, FARTHEST))):
-
-            def pvalue(tradeoff: float, k: int = k, factor: float = share * pairs) -> float:
-                return min(1.0, factor * float(tests.better(tradeoff)[k]))
-
-            options = {} if exact else {"halvings": 0}
-            ranges += anchored(pvalue, anchors, alpha, grid=grid, **options)
-        # better at two λ is better between them, too: differences are linear in λ
-        found[other] = _hull(joined(ranges))
-    return found
-
-
-def _hull(ranges: Sequence[Range]) -> tuple[Range, ...]:
-    if len(ranges) < 2:
-        return tuple(ranges)
-    return (Range(ranges[0].low, ranges[-1].high, max(r.pvalue for r in ranges)),)
-
-
-def choices(assay: "Assay") -> tuple[Choice, ...]:
-    """The models to choose and the ranges of λ, from below; empty if no model is shown to be better than all baselines."""
-    winners = [(low, high, names[0]) for low, high, names in assay.winners()]
-    for conditional in (False, True):
-        led = _led(assay, winners, conditional=conditional)
-        if led:
-            ends = [end for one in led for end in (one.low, one.high)]
-            names = assay.model_names
-            table = {
-                one.model: better_ranges(
-                    assay, one.model, [n for n in names if n != one.model], further=ends, exact=len(names) <= FEW
-                )
-                for one in led
-            }
-            found = _apart(assay, led, table)
-            whole = (replace(_with_others(assay, c, table), conditional=conditional) for c in found)
-            return tuple(c if conditional else _with_cases(assay, c) for c in whole)
-    return ()
-
-
-def _led(assay: "Assay", winners: Sequence[tuple[float, float, str]], *, conditional: bool) -> list[Led]:
-    """Where the model with the lowest mean E is better than all baselines."""
-    worth = {name: better_than_baselines(assay, name, guard=not conditional) for _, _, name in winners}
-    found = []
-    for low, high, name in winners:
-        for one in worth[name]:
-            first, last = max(low, one.low), min(high, limit(one.high))
-            if first < last:
-                found.append(Led(first, last, name, one.pvalue))
-    return found
-
-
-def _apart(assay: "Assay", led: Sequence[Led], table: Table) -> list[Choice]:
-    """Neighbouring leaders are one choice, unless each of two is shown to be better than the other where it leads."""
-    found: list[Choice] = []
-    for one in led:
-        last = found[-1] if found and found[-1].leaders[-1].high == one.low else None
-        if last is None:
-            found.append(Choice(one.low, one.high, (one,)))
-            continue
-        before = next((b for b in reversed(last.leaders) if _told(b, one, table) and _told(one, b, table)), None)
-        if before is None:
-            found[-1] = replace(last, high=one.high, leaders=(*last.leaders, one))
-            continue
-        exactly = {
-            b.model: better_ranges(assay, b.model, [c.model], exact=True) for b, c in ((before, one), (one, before))
-        }
-        for model, ranges in exactly.items():
-            table[model].update(ranges)
-        high = _told(before, one, exactly)[-1].high
-        low = _told(one, before, exactly)[0].low
-        kept = last.leaders[: last.leaders.index(before)]
-        found[-1] = replace(last, high=high, leaders=(*kept, before._replace(high=high)))
-        found.append(Choice(low, one.high, (one._replace(low=low),)))
-    return found
-
-
-def _told(one: Led, other: Led, table: Table) -> list[Range]:
-    """Where a model leads and is better than another."""
-    return _inside(table[one.model][other.model], one)
-
-
-def _inside(ranges: Sequence[Range], led: Led) -> list[Range]:
-    """The parts of ranges in which a model leads."""
-    cut = [Range(max(r.low, led.low), min(limit(r.high), led.high), r.pvalue) for r in ranges]
-    return [r for r in cut if r.low < r.high]
-
-
-def _with_others(assay: "Assay", choice: Choice, table: Table) -> Choice:
-    """Sort the other models into those that are worse in the whole range, in a part of it, and nowhere; compare the leaders."""
-    others = [name for name in assay.model_names if name not in choice.names]
-    whole: dict[str, list[float]] = {name: [] for name in others}
-    somewhere: dict[str, list[tuple[float, float]]] = {name: [] for name in others}
-    for led in choice.leaders:
-        for name in others:
-            inside = _inside(table[led.model][name], led)
-            somewhere[name] += [(r.low, r.high) for r in inside]
-            whole[name] += [r.pvalue for r in inside if (r.low, r.high) == (led.low, led.high)]
-        if led.low <= DEFAULT_TRADEOFF <= led.high:  # told by the rank sets, which are adjusted at the default λ alone
-            ranks = assay.rank_sets(DEFAULT_TRADEOFF)
-            alone = [name for name in others if not somewhere[name] and ranks.is_better(led.model, name)]
-            for name in alone:
-                somewhere[name].append((DEFAULT_TRADEOFF, DEFAULT_TRADEOFF))
-    rest = [name for name in others if len(whole[name]) < len(choice.leaders)]
-    return replace(
-        choice,
-        level_with=tuple(name for name in rest if not somewhere[name]),
-        partly=tuple((name, somewhere[name][0][0], somewhere[name][-1][1]) for name in rest if somewhere[name]),
-        worse=tuple((name, max(whole[name])) for name in others if name not in rest),
-        among=tuple(
-            (led.model, later.model, inside[0].low, inside[-1].high)
-            for i, led in enumerate(choice.leaders)
-            for later in choice.leaders[i + 1 :]
-            if (inside := _inside(table[led.model][later.model], led))
-        ),
-    )
-
-
-def _with_cases(assay: "Assay", choice: Choice) -> Choice:
-    """Where in λ the choice rests on how seldom its leaders fail on inputs unlike those seen, and how seldom they may."""
-    baselines, worse = _baselines(assay), tuple(name for name, _ in choice.worse)
-    cases: dict[str, float] = {}
-    free: list[tuple[float, bool]] = []
-    for led in choice.leaders:
-        low, high = inwards(led.low, led.high)
-        ends = (low, min(high, FARTHEST))
-        for t in sorted({*ends, *(t for t in GRID if low < t < ends[1])}):
-            resting = [other for other in (*baselines, *worse) if rests_on_inputs(assay, led.model, other, t)]
-            free.append((t, not resting))
-            if t in ends or t == DEFAULT_TRADEOFF:
-                for other in resting:
-                    cases[led.model] = max(cases_of(assay, led.model, other, t), cases.get(led.model, 0.0))
-    inside = [t for t, is_free in free if is_free]
-    if not inside or not all(is_free for t, is_free in free if inside[0] <= t <= inside[-1]):
-        return replace(choice, cases=cases)
-    return replace(choice, cases=cases, sure=(inside[0], limit(inside[-1])))
 
 
 def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
@@ -719,20 +278,23 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
         for led in choice.leaders:
             ends = (led.low, led.high)
             claims.append(Claim("model-better", (led.model,), baselines, *ends, pvalue=led.pvalue, limited_by=limited))
-            claims += [Claim("worse", (name,), (led.model,), *ends, pvalue=p) for name, p in choice.worse]
+        claims += [
+            Claim("worse", (name,), (other,), r.low, r.high, pvalue=r.pvalue)
+            for name, by in choice.worse.items()
+            for other, r in by
+        ]
+        partly = choice.partly
         claims.append(
             Claim(
                 kind="top-group",
                 models=choice.names,
-                others=(*choice.level_with, *(name for name, _, _ in choice.partly)),
+                others=(*choice.tied, *partly),
                 low=choice.low,
                 high=choice.high,
                 limited_by=limited,
                 facts={
-                    "partly": [name for name, _, _ in choice.partly],
-                    "told": {name: [low, high] for name, low, high in choice.partly},
+                    "told": {name: [list(one) for one in ranges] for name, ranges in partly.items()},
                     "lowest": [[led.low, led.high, led.model] for led in choice.leaders],
-                    "among": [list(one) for one in choice.among],
                     "cases": dict(choice.cases),
                     "sure": None if choice.sure is None else list(choice.sure),
                 },
@@ -745,27 +307,28 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
 
 
 def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """How often a model may fail outright, on inputs unlike those seen, before some of these claims would be false.
+    """How often a model may fail outright, on inputs unlike those seen, before the order at the default λ would be false.
 
     The tests bound what a model could have lost by what it says of the inputs seen, see `excess`. On other inputs it may give
     the label probability 0, which costs B. If a share q of them costs B, a difference d still holds if q ≤ d/(B + d), and n
     inputs show none of a greater share with probability (B/(B + d))^n. Where that probability, times the number of pairs, is
-    above 1 - level, the claim rests on 1 in (B + d)/d cases at most, with the lower end of the interval for d, at a level
-    that holds for all pairs. Of several claims on a model the strictest counts.
+    above 1 - level, the order rests on 1 in (B + d)/d cases at most, with the lower end of the interval for d, at a level
+    that holds for all pairs. Of several statements on a model, ranks among them, the strictest counts.
     """
-    cases: dict[str, float] = {}
+    at, cases = DEFAULT_TRADEOFF, dict[str, float]()
+    told = assay.rank_sets(at)
+    pairs: set[Pair] = {(told.names[a], told.names[b], at, None, 0.0) for a, b in np.argwhere(told.better).tolist()}
     for claim in claims:
-        if claim.limited_by in ("unseen", "infinite") or not claim.low == claim.high == DEFAULT_TRADEOFF:
-            continue  # of ranges of λ the choices say it
-        for better, worse, tradeoff, rows, margin in _pairs(assay, claim):
-            if better in assay.model_names and rests_on_inputs(
-                assay, better, worse, tradeoff, _chosen(assay, rows), margin
-            ):
-                found = cases_of(assay, better, worse, tradeoff, _chosen(assay, rows), margin)
-                cases[better] = max(found, cases.get(better, 0.0))
+        if (
+            claim.limited_by not in ("unseen", "infinite") and claim.low == claim.high == at
+        ):  # choices say it of ranges of λ
+            pairs |= {pair for pair in _pairs(assay, claim) if pair[0] in assay.model_names}
+    for better, worse, tradeoff, rows, margin in pairs:
+        chosen = _chosen(assay, rows)
+        if rests_on_inputs(assay, better, worse, tradeoff, chosen, margin):
+            cases[better] = max(cases_of(assay, better, worse, tradeoff, chosen, margin), cases.get(better, 0.0))
     if not cases:
         return ()
-    at = DEFAULT_TRADEOFF
     shown = {m.name: cases[m.name] for m in assay.candidates if m.name in cases}
     facts = {"cases": shown, "instances": assay.n_instances, "distance": assay.settings.distance}
     return (Claim("cannot-tell", tuple(shown), (), at, at, limited_by="inputs", facts=facts),)
@@ -851,8 +414,9 @@ def part_claims(assay: "Assay", winner: Ranked) -> tuple[Claim, ...]:
             parts += [(by, value, values == value) for value in distinct]
     if not parts:
         return ()
+    lines = (LossLines(assay, rows) for _, _, rows in parts)
     pvalues = np.array(
-        [TestsAgainst(assay, winner.model, others, rows=rows).at(at)[1] for _, _, rows in parts]
+        [compare_with_one(assay, winner.model, others, [at], lines=each)[1][0] for each in lines]
     )  # (S, J − 1)
     adjusted = holm(pvalues)
     claims = []

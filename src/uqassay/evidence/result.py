@@ -33,6 +33,7 @@ from uqassay.evidence.mistakes import (
     scores_of,
 )
 from uqassay.evidence.ood import OodDetection, detect_ood
+from uqassay.evidence.order import rank_sets_of
 from uqassay.evidence.ranking import (
     Ranked,
     Ranking,
@@ -40,7 +41,6 @@ from uqassay.evidence.ranking import (
     compare_at,
     draws_of,
     metric_table,
-    rank_sets_of,
     ranked_at,
     scale_of_tradeoff,
     size_text,

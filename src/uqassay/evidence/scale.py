@@ -15,7 +15,7 @@ from uqassay.credal.undominated import CLASS_RULES, admissible_in_hull
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
-from uqassay.evidence.ranking import greatest_excess, order_error, order_errors
+from uqassay.evidence.pair_tests import greatest_excess, order_error, order_errors
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import check_tradeoff, label_distance, labels_of, unified_terms
@@ -649,9 +649,9 @@ def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], trade
     errors = np.multiply.outer(t, [order_error(from_one[s], from_one[at]) for s in places])
     under = greatest_excess(assay, model, "unified", t)[:, np.newaxis]
     over = np.stack([_greatest_loss_by_scaling(assay, model, s, t) for s in scales.tolist()], axis=1)
-    combinations = np.stack([np.ones_like(t), t], axis=1)
+    combinations = np.stack([np.ones_like(t), t], axis=1)[:, np.newaxis]  # (T, 1, 2)
     lines = _lines(assay, scaled, names, places)
-    return lines.against(combinations, OWN, names, bounds=(over, under), extra_error=errors)[1]
+    return lines.of_pairs(combinations, names, [OWN] * len(names), bounds=(over, under), extra_error=errors)[1]
 
 
 def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:

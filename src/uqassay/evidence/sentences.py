@@ -12,8 +12,9 @@ from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
-from uqassay.evidence.claims import Claim, inwards
+from uqassay.evidence.claims import Claim
 from uqassay.evidence.excess import failing_at_most
+from uqassay.evidence.order import inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
 from uqassay.text import (
@@ -644,10 +645,10 @@ def _number_of(answer: Answer, choice: Recommendation) -> str:
 def _at_some(choice: Recommendation, them: str) -> str:
     """Models that can be told from the chosen ones at some λ; of a single one, where it cannot."""
     name, *others = choice.partly
-    low, high = choice.told[name]
-    if not others and low <= choice.low and high < choice.high:
+    (low, high), *more = choice.told[name]
+    if not others and not more and low <= choice.low:
         return f"above {tradeoff(high)} {name} cannot be told from {them}"
-    if not others and low > choice.low and high >= choice.high:
+    if not others and not more and high >= choice.high:
         return f"below {tradeoff(low)} {name} cannot be told from {them}"
     return f"{listed_names(choice.partly)} can be told from {them} only at some of these λ"
 

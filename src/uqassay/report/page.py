@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Stretch, colour_order
-from uqassay.evidence.ranking import rank_sets_at
+from uqassay.evidence.order import rank_sets_at
 from uqassay.evidence.sentences import PRICE, details
 from uqassay.evidence.tables import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF

@@ -12,8 +12,8 @@ from uqassay.calibration.one_classifier import ENOUGH
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
-from uqassay.evidence.claims import inwards
 from uqassay.evidence.mistakes import BackwardScore
+from uqassay.evidence.order import inwards
 from uqassay.evidence.ranking import MARKS, limit_notes
 from uqassay.evidence.sentences import (
     PRICE,
@@ -990,10 +990,10 @@ def _choice(answer: Answer, c: Recommendation) -> Statement:
     where = ", ".join(filter(None, (where, condition(answer))))
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
-    return Statement("Choose", c.models, "", where, _others(answer, c))
+    return Statement("Choose", c.models, "", where, _others(c))
 
 
-def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _others(c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Lines about the models that are not chosen; the first, of several chosen models, about these."""
     several = len(c.models) > 1
     them = "them" if several else "it"
@@ -1004,20 +1004,20 @@ def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ..
     if c.tied:
         lines.append((f"Cannot be told from {them}", c.tied))
     if c.partly:
-        lines.append((_worse_somewhere(answer, c), c.partly))
+        lines.append((_worse_somewhere(c), c.partly))
     if c.worse:
         lines.append(("Worse at all of these λ", c.worse))
     return tuple(lines)
 
 
-def _worse_somewhere(answer: Answer, c: Recommendation) -> str:
-    """Of a single model, also where; not if ranges of several models to choose could leave a gap."""
-    low, high = c.told[c.partly[0]]
+def _worse_somewhere(c: Recommendation) -> str:
+    """Of a single model, also where."""
+    (low, high), *more = c.told[c.partly[0]]
     first, last = inwards(low, high)
-    if len(c.partly) == len(c.models) == 1 and c.high != answer.top:
-        if low <= c.low and high < c.high:
+    if len(c.partly) == 1 and not more:
+        if low <= c.low:
             return f"Worse up to λ = {tradeoff(last)}"
-        if low > c.low and high >= c.high:
+        if high >= c.high:
             return f"Worse from λ = {tradeoff(first)} on"
     return "Worse at some of these λ"
 

@@ -1,16 +1,19 @@
 """P-values adjusted for the number of tests."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import comb, isqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.errors import InputError
 
-__all__ = ["benjamini_hochberg", "holm", "shaffer", "shaffer_factor"]
+__all__ = ["Adjust", "benjamini_hochberg", "holm", "in_families", "shaffer", "shaffer_factor"]
+
+Adjust = Callable[[Floats], Floats]  # a symmetric table of p-values → adjusted ones
 
 
 def holm(pvalues: ArrayLike) -> Floats:
@@ -116,6 +119,29 @@ def shaffer(pvalues: ArrayLike) -> Floats:
     table = np.full(given.shape, np.nan)
     table[upper] = table.T[upper] = _shaffer_list(given[upper], given.shape[0])
     return table
+
+
+def in_families(references: NDArray[np.bool_]) -> Adjust:
+    """The adjustment of tables (J, J) whose pairs with a reference are a family of their own, (J,) marks the references.
+
+    So a comparison of two models does not depend on what else they are compared with.
+
+    Examples
+    --------
+    >>> p = np.array([[np.nan, 0.03, 0.01], [0.03, np.nan, 0.04], [0.01, 0.04, np.nan]])
+    >>> in_families(np.array([False, False, True]))(p).round(3).tolist()
+    [[nan, 0.03, 0.02], [0.03, nan, 0.04], [0.02, 0.04, nan]]
+    """
+
+    def adjusted(pvalues: Floats) -> Floats:
+        table = np.full(pvalues.shape, np.nan)
+        models = np.ix_(~references, ~references)
+        table[models] = shaffer(pvalues[models]) if not references.all() else np.nan
+        with_reference = np.triu(np.logical_xor.outer(references, references))
+        table[with_reference] = holm(pvalues[with_reference])
+        return np.where(with_reference.T, table.T, table)
+
+    return adjusted
 
 
 def shaffer_factor(pvalues: ArrayLike, alpha: float) -> int:

@@ -13,7 +13,7 @@ from uqassay.arrays import Floats, as_numeric, generator
 from uqassay.checks import different, fail, is_number, mapping, number, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
-from uqassay.statistics.adjustments import benjamini_hochberg, shaffer, shaffer_factor
+from uqassay.statistics.adjustments import Adjust, benjamini_hochberg, in_families, shaffer, shaffer_factor
 from uqassay.statistics.estimate import Estimate, mean_estimate, single_unit, unit_notes
 from uqassay.statistics.linearised import AveragedStatistic, Runs, centre_of
 from uqassay.statistics.resampling import run_means, sign_flip_pvalue
@@ -181,7 +181,8 @@ class PairwiseComparisons:
     high: Floats
     #: Two-sided and unadjusted. nan on the diagonal and where a note says why.
     pvalue: Floats
-    #: By Shaffer's procedure, for the number of pairs: the probability of any false rejection is below α.
+    #: The probability of any false rejection is below α: among the pairs by Shaffer's procedure, and, as a family of their own,
+    #: among the pairs with a reference by Holm's.
     adjusted: Floats
     #: Adjusted for the false discovery rate instead.
     benjamini_hochberg: Floats
@@ -338,7 +339,7 @@ def pairwise_mean_tests(
     extra_error : array_like (J, J), optional
         Standard errors that another source adds to the differences.
     references : sequence of str
-        Models that are compared with all others but not with each other.
+        Models that are compared with all others but not with each other. Their pairs are a family of tests of their own.
 
     Returns
     -------
@@ -579,7 +580,9 @@ def agreeing_pvalues(first: Floats, pvalue: Floats, second: Floats, second_pvalu
     return np.where(both, np.where(alike, np.fmax(pvalue, second_pvalue), 1.0), pvalue)
 
 
-def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons) -> PairwiseComparisons:
+def agreeing_comparisons(
+    first: PairwiseComparisons, second: PairwiseComparisons, *, adjust: Adjust | None = None
+) -> PairwiseComparisons:
     """Paired tests of the first reading in which a pair is told apart only if the second one tells it apart the same way.
 
     A value that is only known to lie between two others has two readings, and what holds for both of them holds for the value.
@@ -588,6 +591,8 @@ def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons
     ----------
     first, second : PairwiseComparisons
         Of the same names. Pairs that the second one has not tested are those of the first.
+    adjust : callable, optional
+        Table of p-values → adjusted ones, by default as in `pairwise_mean_tests`.
 
     Returns
     -------
@@ -609,7 +614,7 @@ def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons
         fail("second", "needs the names of the first", got, "compare the same values", code="mismatch")
     both = ~np.isnan(first.pvalue) & ~np.isnan(second.pvalue)
     pvalue = agreeing_pvalues(first.difference, first.pvalue, second.difference, second.pvalue)
-    adjusted = shaffer(pvalue)
+    adjusted = (adjust or in_families(np.isin(first.names, first.references)))(pvalue)
     with np.errstate(invalid="ignore"):
         limits = np.where(adjusted <= 1 - first.level, "", first.limited_by)
     return replace(
@@ -867,8 +872,12 @@ class MeanLines:
         bounds: Sequence[Floats],
         extra_errors: Sequence[Floats],
         references: Sequence[str],
+        adjust: Adjust | None = None,
     ) -> list[PairwiseComparisons]:
-        """`tests` of several combinations, with the bounds and errors (J, J) of each; those of all pairs at once."""
+        """`tests` of several combinations, with the bounds and errors (J, J) of each; those of all pairs at once.
+
+        `adjust` takes a table of p-values to adjusted ones; by default `in_families`.
+        """
         check_level(level)
         chosen = np.array([self._places[name] for name in names], dtype=np.intp)
         finite = self._sample.finite[chosen]
@@ -890,7 +899,19 @@ class MeanLines:
                 obstacles = tested.obstacle.reshape(len(t), -1)
             for coefficients, of_pairs, obstacle in zip(t, columns, obstacles, strict=True):
                 means = self._means(coefficients, chosen)
-                found.append(self._comparisons(names, chosen, means, (a, b), of_pairs, obstacle, level, references))
+                found.append(
+                    self._comparisons(
+                        names,
+                        chosen,
+                        means,
+                        (a, b),
+                        of_pairs,
+                        obstacle,
+                        level=level,
+                        references=references,
+                        adjust=adjust,
+                    )
+                )
         return found
 
     def _comparisons(
@@ -901,11 +922,14 @@ class MeanLines:
         tested: tuple[Places, Places],
         columns: Floats,
         obstacle: NDArray[np.str_],
+        *,
         level: float,
         references: Sequence[str],
+        adjust: Adjust | None,
     ) -> PairwiseComparisons:
         """Tables of one combination: of the pairs tested, the differences, half widths and p-values (4, P), and obstacles."""
         (a, b), (value, reach, p, p_student), j = tested, columns, len(names)
+        adjust = adjust or in_families(np.isin(names, references))
         finite = self._sample.finite[chosen]
         counts = [len(self._runs[k][0]) for k in chosen.tolist()]
         notes = unit_notes(self._units, counts if max(counts) > 1 else [])
@@ -923,11 +947,11 @@ class MeanLines:
         low[b, a], high[b, a] = -value - reach, reach - value
         np.fill_diagonal(low, 0.0)
         np.fill_diagonal(high, 0.0)
-        adjusted = shaffer(pvalue)
+        adjusted = adjust(pvalue)
         limits = np.full((j, j), "", dtype="<U8")
         limits[a, b] = limits[b, a] = obstacle
         with np.errstate(invalid="ignore"):
-            limits[~((shaffer(student) <= 1 - level) & ~(adjusted <= 1 - level))] = ""
+            limits[~((adjust(student) <= 1 - level) & ~(adjusted <= 1 - level))] = ""
         return PairwiseComparisons(
             names=tuple(names),
             values=means,
@@ -943,48 +967,52 @@ class MeanLines:
             notes=tuple(notes),
         )
 
-    def against(
+    def of_pairs(
         self,
         coefficients: ArrayLike,
-        one: str,
-        others: Sequence[str],
+        first: Sequence[str],
+        second: Sequence[str],
         *,
         bounds: tuple[ArrayLike, ArrayLike] = (0.0, 0.0),
         extra_error: ArrayLike = 0.0,
     ) -> tuple[Floats, Floats]:
-        """Means of others minus that of one model, and their p-values as in `tests`, not adjusted, ``(..., P)`` each.
+        """Means of first models minus those of second ones, and p-values as in `tests`, not adjusted, ``(..., P)`` each.
 
         Parameters
         ----------
-        coefficients : array_like (..., C)
-        one, others : str, sequence of P str
+        coefficients : array_like (..., 1, C) or (..., P, C)
+            Of all pairs, or of each.
+        first, second : sequence of P str
         bounds : two array_like (..., P)
-            Greatest excess of each of the others over the one, and of the one over each; 0 for no guard.
+            Greatest excess of each first model over the second, and of the second over the first; 0 for no guard.
         extra_error : array_like (..., P)
             Standard errors that another source adds to the differences.
         """
+        a, b = (np.array([self._places[name] for name in names], dtype=np.intp) for names in (first, second))
         t = np.asarray(coefficients, dtype=np.float64)
-        a, b = np.array([self._places[name] for name in others], dtype=np.intp), self._places[one]
+        t = np.broadcast_to(t, (*t.shape[:-2], a.size, t.shape[-1]))  # (..., P, C)
         with np.errstate(invalid="ignore"):
-            difference = self._means(t, a) - self._means(t, np.array([b]))
+            difference = self._means_of_each(t, a) - self._means_of_each(t, b)
         shape, pvalue = difference.shape, np.full(difference.shape, np.nan)
         errors = np.broadcast_to(np.asarray(extra_error, dtype=np.float64), shape)
         over, under = (np.broadcast_to(np.asarray(one, dtype=np.float64), shape) for one in bounds)
         tested = np.broadcast_to(self._sample.finite[a] & self._sample.finite[b], shape)
         if self._units.n_units > 1 and tested.any():
-            places = np.broadcast_to(a, shape)[tested]
-            each = np.broadcast_to(t[..., np.newaxis, :], (*shape, t.shape[-1]))[tested].T  # (C, pairs)
-            spreads = self._sample.spreads(each, places, np.full(places.size, b))
+            places, others = (np.broadcast_to(each, shape)[tested] for each in (a, b))
+            spreads = self._sample.spreads(t[tested].T, places, others)
             found = pairs_tested(spreads, errors[tested], over[tested], under[tested])
             difference[tested] = spreads.difference
             pvalue[tested] = found.pvalue
         return difference, pvalue
 
     def _means(self, coefficients: ArrayLike, places: Places) -> Floats:
-        """Means of the combinations, ``(..., J)``; a column whose coefficient is 0 may be infinite."""
-        t = np.asarray(coefficients, dtype=np.float64)[..., np.newaxis]  # (..., C, 1)
+        """Means of the combinations, ``(J,)``."""
+        return self._means_of_each(np.asarray(coefficients, dtype=np.float64)[np.newaxis], places)
+
+    def _means_of_each(self, coefficients: Floats, places: Places) -> Floats:
+        """Means with coefficients (..., P, C) of each model, ``(..., P)``; a column whose coefficient is 0 may be infinite."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(t != 0, t * self._sample.means[places].T, 0.0).sum(axis=-2))
+            return np.asarray(np.where(coefficients != 0, coefficients * self._sample.means[places], 0.0).sum(axis=-1))
 
 
 def _square(j: int, a: Places, b: Places, values: Floats) -> Floats:

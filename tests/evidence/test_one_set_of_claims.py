@@ -1,0 +1,184 @@
+"""Nothing that an assay says contradicts anything else that it says: held together over thousands of random assays."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.evidence.answer import Recommendation
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+
+DISTANCES = ("kl", "kl", "kl", "brier", "js", "tv")
+FAR = 1e4  # stands for ranges without an end
+
+
+def random_assay(seed: int) -> uq.Assay:
+    """1 to 10 models, sets and single distributions, near each other or apart; votes, groups, runs and margins at times."""
+    rng = np.random.default_rng([16, seed])
+    n, k, j = (
+        int(np.exp(rng.uniform(np.log(6), np.log(800)))),
+        int(rng.integers(2, 6)),
+        int(rng.choice([1, 2, 2, 3, 3, 4, 6, 10])),
+    )
+    truth = rng.dirichlet(np.full(k, rng.choice([0.2, 1.0])), n)
+    labels = (truth.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
+    sets = rng.random() < 0.75  # with points alone nothing depends on λ
+    spread = rng.choice([0.02, 0.1, 0.5])  # between the models
+    models: dict[str, object] = {}
+    for i in range(j):
+        if i and rng.random() < 0.06:
+            models[f"m{i}"] = models["m0"]
+            continue
+        kind = str(rng.choice(["point", "members", "intervals"])) if sets else "point"
+        runs = [_prediction(rng, kind, truth, spread) for _ in range(int(rng.choice([1, 1, 1, 3])))]
+        models[f"m{i}"] = runs if len(runs) > 1 else runs[0]
+    votes = rng.random() < 0.1
+    answers = rng.multinomial(9, truth / truth.sum(axis=1, keepdims=True)) if votes else labels
+    return uq.assay(
+        models,
+        answers,
+        groups=np.sort(rng.integers(0, max(2, n // 6), n)) if rng.random() < 0.2 else None,
+        distance=str(rng.choice(DISTANCES)),
+        floor=float(rng.choice([0.0, 1e-3])) if rng.random() < 0.15 else None,
+        nonspecificity="pal" if rng.random() < 0.15 else "hartley",
+        margin=float(rng.choice([0.01, 0.1])) if rng.random() < 0.3 else None,
+        votes_are="counts" if votes else None,
+        calibration=(),
+        measures=("total-entropy",),
+        scales=(),
+        n_draws=20,
+    )
+
+
+def _prediction(rng: np.random.Generator, kind: str, truth: np.ndarray, spread: float) -> uq.Prediction:
+    def near(noise: float, power: float) -> np.ndarray:
+        logits = power * np.log(truth + 0.02) + noise * rng.normal(size=truth.shape)
+        p = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return p / p.sum(axis=1, keepdims=True)
+
+    power, noise = np.exp(spread * rng.normal()), 0.3 * np.exp(spread * rng.normal())
+    if kind == "point":
+        return uq.Point(near(noise, power))
+    vague = rng.choice([0.1, 0.5, 1.0])
+    members = np.stack([near(np.hypot(noise, vague), power) for _ in range(int(rng.integers(2, 5)))], axis=1)
+    return uq.Members(members) if kind == "members" else uq.Intervals(members.min(axis=1), members.max(axis=1))
+
+
+def contradictions(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+    """Statements of an assay that contradict each other, in words."""
+    yield from _order_at_the_default(a)
+    yield from _ranges_of_claims(a, rng)
+    yield from _choices(a, rng)
+    yield from _rankings(a, rng)
+
+
+def _inside(low: float, high: float, rng: np.random.Generator) -> list[float]:
+    """λ inside a range, off its ends by what two digits hide, among them those that people ask for."""
+    if low == high:
+        return [low]
+    first, last = low + _digit(low), min(high, FAR) - _digit(min(high, FAR))
+    asked = [t for t in (0.0, 0.05, 0.3, DEFAULT_TRADEOFF, 0.87, 1.0, 2.0, 10.0) if first <= t <= last]
+    drawn = first + (last - first) * rng.random(2) ** 3 if first < last else []
+    return [*asked, *map(float, drawn)]
+
+
+def _digit(end: float) -> float:
+    """What an end may be off by: one of two decimals, or of two digits."""
+    return 0.01 if end >= 0.1 else 10.0 ** (np.floor(np.log10(end)) - 1) if end > 0 else 0.0
+
+
+def _order_at_the_default(a: uq.Assay) -> Iterator[str]:
+    alpha, ranks = 1 - a.settings.level, a.rank_sets(DEFAULT_TRADEOFF)
+    at = [c for c in a.claims() if c.low == c.high == DEFAULT_TRADEOFF]
+    rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
+    best = [c for c in at if c.kind == "best"]
+    if bool(best) != (len(rows) > 1 and rows[0].rank_high == 1):
+        yield f"best is claimed: {bool(best)}, and the winner has ranks {rows[0].rank_low} to {rows[0].rank_high}"
+    for r in rows[1:]:
+        told = ranks.is_better(rows[0].model, r.model)
+        if told != bool(r.pvalue_adjusted <= alpha):
+            yield f"{r.model}: told {told}, adjusted p {r.pvalue_adjusted}"
+        said = any(c.kind == "worse" and r.model in c.models and rows[0].model in c.others for c in at)
+        if said != told:
+            yield f"{r.model} is said to be worse: {said}, told {told}"
+        if any(c.kind == "top-group" and r.model in c.others for c in at) and told:
+            yield f"{r.model} could be as good and is worse"
+        test = a.compare(r.model, rows[0].model)
+        if told and not (test.pvalue <= alpha or np.isnan(test.pvalue)):
+            yield f"{r.model} is worse, and compare has p = {test.pvalue}"
+
+
+def _ranges_of_claims(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+    for c in a.claims():
+        if c.kind not in ("worse", "model-better", "baseline-better") or np.isnan(c.low) or c.limited_by == "unseen":
+            continue
+        for t in _inside(c.low, c.high, rng):
+            ranks = a.rank_sets(t)
+            for one in c.models:
+                others = [ranks.is_better(*((one, b) if c.kind == "model-better" else (b, one))) for b in c.others]
+                if c.facts.get("every_model"):
+                    baselines = ranks.comparisons.references
+                    others = [any(ranks.is_better(b, one) for b in baselines)]
+                if not all(others):
+                    yield f"{c.kind} {one} {c.others} for λ from {c.low} to {c.high}, and at {t} the tests do not tell it"
+
+
+def _choices(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+    answer = a.answer()
+    for c in answer.choices:
+        for t in _inside(c.low, c.high, rng):
+            yield from _choice_at(a, c, t, conditional=answer.condition == "unseen")
+        for low, high in answer.none:
+            if max(low, c.low) < min(high, c.high):
+                yield f"{c.models} for λ from {c.low} to {c.high}, and no model from {low} to {high}"
+    for s in answer.stretches:
+        if s.kind == "open" and answer.condition != "unseen" and answer.kind not in ("one-unit", "infinite"):
+            for t in _inside(s.low, s.high, rng):
+                ranks = a.rank_sets(t)
+                baselines = ranks.comparisons.references
+                first = ranks.names[int(np.argmin(ranks.values))]
+                if all(ranks.is_better(first, b) for b in baselines):
+                    yield f"nothing is told from {s.low} to {s.high}, and at {t} {first} is better than the baselines"
+
+
+def _choice_at(a: uq.Assay, c: Recommendation, t: float, *, conditional: bool) -> Iterator[str]:
+    ranks = a.rank_sets(t)
+    where = f"at λ = {t} of {c.low} to {c.high}"
+    top = set(ranks.top_names)
+    if not set(c.models) <= top:
+        yield f"{where} choose {c.models}, and none is shown to be better than {sorted(top)}"
+    if not set(c.tied) <= top:
+        yield f"{where} {c.tied} cannot be told from {c.models}, and none is shown to be better than {sorted(top)}"
+    if top & set(c.worse):
+        yield f"{where} {c.worse} are worse, and none is shown to be better than {sorted(top)}"
+    least = ranks.values.min()
+    if not any(ranks.values[ranks.names.index(m)] <= least + 1e-12 for m in c.models):
+        yield f"{where} choose {c.models}, and the lowest is {ranks.names[int(ranks.values.argmin())]}"
+    first = min(c.models, key=lambda m: ranks.values[ranks.names.index(m)])
+    if not conditional and not all(ranks.is_better(first, b) for b in ranks.comparisons.references):
+        yield f"{where} {first} is worth using, and the tests do not tell it from the baselines"
+
+
+def _rankings(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+    """With points alone, E is the distance at every λ, and the same tests tell the same."""
+    if any(m.columns["nonspecificity"].any() for m in a.candidates):
+        return
+    here, there = a.rank_sets(DEFAULT_TRADEOFF), a.rank_sets(metric=a.settings.distance_metric)
+    if not np.array_equal(here.better, there.better):
+        yield f"E tells {here.better.tolist()} and the distance {there.better.tolist()}"
+    beyond = a.rank_sets(float(rng.uniform(0, 5)))
+    if not np.array_equal(here.better, beyond.better):
+        yield "E of points tells something else at another λ"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_nothing_contradicts_anything(block):
+    for seed in range(25 * block, 25 * (block + 1)):
+        assert list(contradictions(random_assay(seed), np.random.default_rng(seed))) == [], seed
+
+
+@pytest.mark.parametrize("block", range(30))
+def test_nothing_contradicts_anything_in_thousands(block):
+    for seed in range(100 + 100 * block, 200 + 100 * block):
+        assert list(contradictions(random_assay(seed), np.random.default_rng(seed))) == [], seed
