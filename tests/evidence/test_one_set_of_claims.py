@@ -7,6 +7,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.evidence.answer import Recommendation
+from uqassay.evidence.order import order_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 DISTANCES = ("kl", "kl", "kl", "brier", "js", "tv")
@@ -118,7 +119,7 @@ def _ranges_of_claims(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
             for one in c.models:
                 others = [ranks.is_better(*((one, b) if c.kind == "model-better" else (b, one))) for b in c.others]
                 if c.facts.get("every_model"):
-                    baselines = ranks.comparisons.references
+                    baselines = order_of(a).yardsticks
                     others = [any(ranks.is_better(b, one) for b in baselines)]
                 if not all(others):
                     yield f"{c.kind} {one} {c.others} for λ from {c.low} to {c.high}, and at {t} the tests do not tell it"
@@ -136,7 +137,7 @@ def _choices(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
         if s.kind == "open" and answer.condition != "unseen" and answer.kind not in ("one-unit", "infinite"):
             for t in _inside(s.low, s.high, rng):
                 ranks = a.rank_sets(t)
-                baselines = ranks.comparisons.references
+                baselines = order_of(a).yardsticks
                 first = ranks.names[int(np.argmin(ranks.values))]
                 if all(ranks.is_better(first, b) for b in baselines):
                     yield f"nothing is told from {s.low} to {s.high}, and at {t} {first} is better than the baselines"
@@ -156,7 +157,7 @@ def _choice_at(a: uq.Assay, c: Recommendation, t: float, *, conditional: bool) -
     if not any(ranks.values[ranks.names.index(m)] <= least + 1e-12 for m in c.models):
         yield f"{where} choose {c.models}, and the lowest is {ranks.names[int(ranks.values.argmin())]}"
     first = min(c.models, key=lambda m: ranks.values[ranks.names.index(m)])
-    if not conditional and not all(ranks.is_better(first, b) for b in ranks.comparisons.references):
+    if not conditional and not all(ranks.is_better(first, b) for b in order_of(a).yardsticks):
         yield f"{where} {first} is worth using, and the tests do not tell it from the baselines"
 
 

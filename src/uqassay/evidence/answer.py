@@ -9,7 +9,7 @@ import numpy as np
 
 from uqassay.evidence.choice import greatest_usual
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.order import inwards
+from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.tradeoff import lower_envelope
 
@@ -112,7 +112,14 @@ class Answer:
     n_units: int
     grouped: bool  #: Whether the units are groups.
     distance: str  #: A name of `credal.DISTANCES`.
+    #: What is compared: "mean E", or the name of the distance where no model has a set, so that nothing depends on λ.
+    loss: str
     top: float  #: The greatest usual λ; the answer does not tell what happens only beyond it.
+
+    @property
+    def priced(self) -> bool:
+        """Whether anything depends on λ."""
+        return self.loss == MEAN_E
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -157,6 +164,7 @@ def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
         choices=choices if kind == "choose" else (),
         condition=_condition(claims, groups),
         distance=assay.settings.distance,
+        loss=loss_name(assay),
         none=none,
         lowest=_lowest(assay) if kind == "one-unit" else (),
         n_instances=assay.n_instances,
@@ -189,7 +197,13 @@ def _rounded_ends(groups: Sequence[Claim]) -> list[tuple[float, float]]:
 
 def _recommendation(assay: "Assay", group: Claim, low: float, high: float) -> Recommendation:
     """A top group, for λ from `low` to `high`."""
-    told = {name: tuple((a, b) for a, b in ranges) for name, ranges in group.facts["told"].items()}
+    told = {
+        name: tuple((max(a, low), min(b, high)) for a, b in ranges if max(a, low) < min(b, high))
+        for name, ranges in group.facts["told"].items()
+    }
+    throughout = [name for name, ranges in told.items() if ranges == ((low, high),)]
+    nowhere = [name for name, ranges in told.items() if not ranges]
+    told = {name: ranges for name, ranges in told.items() if name not in (*throughout, *nowhere)}
     in_order = [m.model for m in assay.ranked(min(max(DEFAULT_TRADEOFF, low), high)) if m.rank is not None]
     rest = [name for name in in_order if name not in group.models]
     sure = group.facts.get("sure")
@@ -199,10 +213,10 @@ def _recommendation(assay: "Assay", group: Claim, low: float, high: float) -> Re
         low=low,
         high=high,
         models=group.models,
-        tied=tuple(name for name in rest if name in group.others and name not in told),
+        tied=tuple(name for name in rest if name in group.others and name not in (*told, *throughout)),
         partly=tuple(name for name in rest if name in told),
         told=told,
-        worse=tuple(name for name in rest if name not in group.others),
+        worse=tuple(name for name in rest if name not in group.others or name in throughout),
         cases=group.facts.get("cases", {}),
         sure=sure if sure is not None and sure[0] < sure[1] else None,
     )
@@ -217,7 +231,7 @@ def _condition(claims: Sequence[Claim], groups: Sequence[Claim]) -> Literal["", 
 
 def _lowest(assay: "Assay") -> tuple[tuple[float, float, tuple[str, ...]], ...]:
     """Which models or baselines have the lowest mean E in this test set."""
-    d, ns = (np.array([m.columns[key].mean() for m in assay.models]) for key in ("distance", "nonspecificity"))
-    return tuple(
-        (*inwards(low, high), tuple(assay.models[j].name for j in at)) for low, high, at in lower_envelope(d, ns)
-    )
+    order = order_of(assay)
+    models = [assay[name] for name in (*order.models, *order.yardsticks)]
+    d, ns = (np.array([m.columns[key].mean() for m in models]) for key in ("distance", "nonspecificity"))
+    return tuple((*inwards(low, high), tuple(models[j].name for j in at)) for low, high, at in lower_envelope(d, ns))

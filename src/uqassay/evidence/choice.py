@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.evidence.order import FARTHEST, GREATEST_USUAL, GRID, Order, Range, inwards, limit, order_of
+from uqassay.evidence.order import GREATEST_USUAL, GRID, Order, Range, inwards, order_of
 from uqassay.evidence.pair_tests import cases_of, rests_on_inputs
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -41,8 +41,8 @@ class Choice:
     worse: Mapping[str, tuple[tuple[str, Range], ...]] = field(default_factory=dict)
     #: Whether better than the baselines only if no greater loss is missing from the test set.
     conditional: bool = False
-    #: How often the leaders may fail outright on inputs unlike those seen, one in so many cases, before this is false; and
-    #: the range of λ, if any, in which it does not rest on that, see `claims.input_claims`.
+    #: How often the leaders may fail outright on inputs unlike those seen, one in so many cases, before this is false at a
+    #: usual λ; and the range of λ, if any, in which it does not rest on that, see `claims.input_claims`.
     cases: Mapping[str, float] = field(default_factory=dict)
     sure: tuple[float, float] | None = None
 
@@ -190,12 +190,13 @@ def _with_cases(assay: "Assay", order: Order, choice: Choice) -> Choice:
     """Where in λ the choice rests on how seldom its leaders fail on inputs unlike those seen, and how seldom they may."""
     cases: dict[str, float] = {}
     free: list[tuple[float, bool]] = []
+    top = greatest_usual(assay)
     for led in choice.leaders:
         worse = {name: r for name, by in choice.worse.items() for other, r in by if other == led.model}
         low, high = inwards(led.low, led.high)
-        ends = (low, min(high, FARTHEST))
+        ends = (low, min(high, max(low, top)))  # beyond the usual λ an input on which a set is vacuous costs anything
         for t in sorted({*ends, *(t for t in GRID if low < t < ends[1])}):
-            others = (*order.baselines, *(name for name, r in worse.items() if r.low <= t <= r.high))
+            others = (*order.yardsticks, *(name for name, r in worse.items() if r.low <= t <= r.high))
             resting = [other for other in others if rests_on_inputs(assay, led.model, other, t)]
             free.append((t, not resting))
             if t in ends or t == DEFAULT_TRADEOFF:
@@ -204,4 +205,5 @@ def _with_cases(assay: "Assay", order: Order, choice: Choice) -> Choice:
     inside = [t for t, is_free in free if is_free]
     if not inside or not all(is_free for t, is_free in free if inside[0] <= t <= inside[-1]):
         return replace(choice, cases=cases)
-    return replace(choice, cases=cases, sure=(inside[0], limit(inside[-1])))
+    last = choice.high if inside[-1] == free[-1][0] else inside[-1]
+    return replace(choice, cases=cases, sure=(inside[0], last))

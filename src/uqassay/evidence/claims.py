@@ -226,11 +226,11 @@ def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
     """Models that are worse than a baseline at the default λ."""
     at, alpha = DEFAULT_TRADEOFF, 1 - assay.settings.level
     found = assay.rank_sets(at).comparisons
-    names = found.names
+    names, yardsticks = found.names, order_of(assay).yardsticks
     claims = []
     for r in ranked:
         j = names.index(r.model)
-        for baseline in r.below:
+        for baseline in (name for name in r.below if name in yardsticks):
             b = names.index(baseline)
             p = float(found.adjusted[j, b])
             if p <= alpha:
@@ -249,17 +249,18 @@ def worth_claims(assay: "Assay") -> tuple[Claim, ...]:
     """Claims that no model is worth using in some range of λ."""
     order = order_of(assay)
     d, ns = (
-        np.array([m.columns[key].mean() for m in assay.models if m.baseline]) for key in ("distance", "nonspecificity")
+        np.array([assay[name].columns[key].mean() for name in order.yardsticks])
+        for key in ("distance", "nonspecificity")
     )
     found = []
     for one in order.none():
         ends = np.minimum([one.low, one.high], FARTHEST)
-        lowest = {order.baselines[int(j)] for j in np.argmin(d[:, np.newaxis] + ends * ns[:, np.newaxis], axis=0)}
+        lowest = {order.yardsticks[int(j)] for j in np.argmin(d[:, np.newaxis] + ends * ns[:, np.newaxis], axis=0)}
         found.append(
             Claim(
                 kind="baseline-better",
                 models=assay.model_names,
-                others=tuple(name for name in order.baselines if name in lowest),
+                others=tuple(name for name in order.yardsticks if name in lowest),
                 low=one.low,
                 high=one.high,
                 pvalue=one.pvalue,
@@ -271,7 +272,7 @@ def worth_claims(assay: "Assay") -> tuple[Claim, ...]:
 
 def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
     """The claims of choices: better than the baselines, better than other models, and who cannot be told apart."""
-    baselines = tuple(m.name for m in assay.models if m.baseline)
+    baselines = order_of(assay).yardsticks
     claims = []
     for choice in found:
         limited = "unseen" if choice.conditional else ""

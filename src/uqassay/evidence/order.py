@@ -4,7 +4,8 @@ Ranks at one λ, their p-values, ranges of λ, the choice and every claim on an 
 contradict another. Three questions have an α each:
 
 * Which of two models has the lower mean E? Adjusted by Bonferroni for the pairs of models.
-* Is a model better than every baseline, and so worth using? By Bonferroni for the models.
+* Is a model better than every yardstick, and so worth using? Yardsticks are the baselines, but saying nothing where no model
+  has a set. By Bonferroni for the models.
 * Is a baseline better than a model, or some baseline better than every model? By Bonferroni for the pairs.
 
 Along λ each claim is adjusted by fixed sequences of tests, see `Paths`.
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.pair_tests import (
     OF_THE_MEAN,
@@ -42,11 +44,13 @@ __all__ = [
     "FARTHEST",
     "GREATEST_USUAL",
     "GRID",
+    "MEAN_E",
     "Order",
     "Paths",
     "Range",
     "inwards",
     "limit",
+    "loss_name",
     "order_of",
     "rank_sets_at",
     "rank_sets_of",
@@ -232,6 +236,10 @@ class Order:
         self._assay, self._alpha = assay, 1 - assay.settings.level
         self.models = assay.model_names
         self.baselines = tuple(m.name for m in assay.models if m.baseline)
+        #: Whether some model has a set, so that E depends on λ.
+        self.priced = any(m.columns["nonspecificity"].any() for m in assay.candidates)
+        # where no model can be vague, saying nothing is no alternative
+        self.yardsticks = tuple(n for n in self.baselines if self.priced or n != "vacuous") or self.baselines
         j, b = len(self.models), len(self.baselines)
         self._ordered = [(one, other) for one in range(j) for other in range(j) if one != other]
         self._place = {pair: k for k, pair in enumerate(self._ordered)}
@@ -242,14 +250,14 @@ class Order:
         ]
         better = np.stack([lower(d, p) for d, p in of_baselines], axis=-1)
         worse = np.stack([lower(-d, p) for d, p in of_baselines], axis=-1)
-        self._least = worse.argmin(axis=-1)  # (G, J): the baseline that is most clearly better
         flat = (len(GRID), j * b)
         self._worth = Paths(better.reshape(flat), dict.fromkeys(WORTH_ANCHORS, float(len(WORTH_ANCHORS) * j)))
         self._below = Paths(worse.reshape(flat), {DEFAULT_TRADEOFF: float(j * b)})
         # every model has to be worse than some baseline, so that no adjustment for their number is due; the baseline may be
         # another one for each model: two one-sided tests of a model, by Bonferroni, have the p-value of one two-sided test
         factor = len(NONE_ANCHORS) * max(b, 2) / 2
-        every = worse.min(axis=-1).max(axis=-1)
+        counted = np.isin(self.baselines, self.yardsticks)
+        every = worse[..., counted].min(axis=-1).max(axis=-1)
         self._none = Paths(every[:, np.newaxis], dict.fromkeys(NONE_ANCHORS, factor), between=False)
         self._ranges: dict[str, list[tuple[Range, ...]]] = {}
 
@@ -307,8 +315,9 @@ class Order:
         table[:j, j:] = self._worth.at(at, p[:j, j:].ravel(), claims).reshape(j, b)
         worse = p[j:, :j].T  # (J, B)
         below = self._below.at(at, worse.ravel(), claims).reshape(j, b)
-        every, none = np.zeros(1, dtype=np.intp), worse.min(axis=1).max(keepdims=True)
-        most = worse.argmin(axis=1)
+        of_yardsticks = np.where(np.isin(self.baselines, self.yardsticks), worse, 2.0)
+        every, none = np.zeros(1, dtype=np.intp), of_yardsticks.min(axis=1).max(keepdims=True)
+        most = of_yardsticks.argmin(axis=1)
         below[np.arange(j), most] = np.minimum(below[np.arange(j), most], self._none.at(at[:1], none, every))
         table[j:, :j] = below.T
         # of a pair the claim that the data speak for; without a test there is none, but where a mean is infinite
@@ -332,10 +341,11 @@ class Order:
         return found[0] if found else None
 
     def worth(self, model: str, *, guard: bool = True) -> Range | None:
-        """Where a model is better than every baseline; without `guard`, as far as losses that have occurred tell."""
+        """Where a model is better than every yardstick; without `guard`, as far as losses that have occurred tell."""
         j, b = self.models.index(model), len(self.baselines)
         known = self._known("worth", self._worth, self._worth_at) if guard else []
         each = known[j * b : (j + 1) * b] if guard else self._unguarded(model)
+        each = [found for name, found in zip(self.baselines, each, strict=True) if name in self.yardsticks]
         if not all(each):
             return None
         low, high = max(one[0].low for one in each), min(one[0].high for one in each)
@@ -370,7 +380,7 @@ class Order:
 
     def _none_at(self, tradeoffs: Floats, claims: NDArray[np.intp]) -> Floats:
         lines = loss_lines(self._assay)
-        each = [compare_with_one(self._assay, name, self.models, tradeoffs, lines=lines) for name in self.baselines]
+        each = [compare_with_one(self._assay, name, self.models, tradeoffs, lines=lines) for name in self.yardsticks]
         return np.min([lower(-d, p) for d, p in each], axis=0).max(axis=-1)
 
     def _unguarded(self, model: str) -> list[tuple[Range, ...]]:
@@ -379,6 +389,17 @@ class Order:
         factor = float(len(WORTH_ANCHORS) * len(self.models))
         paths = Paths(np.concatenate([lower(d, p) for d, p in each], axis=1), dict.fromkeys(WORTH_ANCHORS, factor))
         return paths.ranges(self._alpha, lambda t, k: self._worth_at(t, j * b + k, guard=False), range(b))
+
+
+MEAN_E = "mean E"
+
+
+def loss_name(assay: "Assay") -> str:
+    """The name of what is compared: mean E, or of models without sets the distance."""
+    if order_of(assay).priced:
+        return MEAN_E
+    by_label = {"kl": "log loss", "brier": "Brier score"} if assay.labels.ndim == 1 else {}
+    return by_label.get(assay.settings.distance, DISTANCES[assay.settings.distance].heading)
 
 
 # Rank sets of the models of an assay, by E and by other metrics.

@@ -16,7 +16,7 @@ from uqassay.evidence.baselines import has_held_out, loss_of
 from uqassay.evidence.data import one_run
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.findings import widened
-from uqassay.evidence.order import order_of
+from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.pair_tests import (
     LossReading,
     cases_of,
@@ -416,7 +416,8 @@ class Ranking(Shown):
         return Text(ranking_table(self, spread).as_markdown())
 
     def _shown_title(self) -> str:
-        return f"Ranking at λ = {tradeoff(self.tradeoff)} of {size_text(self.assay)}"
+        at = f" at λ = {tradeoff(self.tradeoff)}" if order_of(self.assay).priced else ""
+        return f"Ranking{at} of {size_text(self.assay)}"
 
     def _shown_sentences(self) -> Sequence[str]:
         own = [r for r in self.models if r.rank is not None]
@@ -429,9 +430,10 @@ class Ranking(Shown):
             verb = "is" if len(worse) == 1 else "are each"
             others = f"{listed_names(worse, most=3)} {verb} shown to be worse than some model"
             said.append(f"No model is shown to be better than {listed_names(top, last='or', most=3)}; {others}.")
-        if own[0].below:
-            lower = f"The lowest mean E of a model is above that of {listed_names(own[0].below)}"
-            said.append(f"{lower}, which {'is a baseline' if len(own[0].below) == 1 else 'are baselines'}.")
+        below = [name for name in own[0].below if name in order_of(self.assay).yardsticks]
+        if below:
+            lower = f"The lowest {loss_name(self.assay)} of a model is above that of {listed_names(below)}"
+            said.append(f"{lower}, which {'is a baseline' if len(below) == 1 else 'are baselines'}.")
         return said
 
     def _shown_table(self) -> ShownTable:
@@ -440,7 +442,8 @@ class Ranking(Shown):
 
 def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
     """The ranking with rank sets, mean E and p-values, to be read."""
-    assay, models = ranking.assay, ranking.models
+    assay, order = ranking.assay, order_of(ranking.assay)
+    models = [r for r in ranking.models if r.rank is not None or r.model in order.yardsticks]
     own = [r for r in models if r.rank is not None]
     runs = {r.model: assay.loss(r.model, ranking.tradeoff).mean(axis=1) for r in models}
     deviations = run_deviations(spread, runs)
@@ -459,7 +462,7 @@ def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
             cells.append(ShownCell(f"{pvalue(r.pvalue_adjusted)}{MARKS.get(r.limited_by, '')}"))
         rows.append(ShownRow(tuple(cells), r.rank is None, Bar(float(r.estimate), r.estimate.low, r.estimate.high)))
     after = f"{level} interval" if spread == "interval" else "± over runs"
-    header = ("rank", "model", "mean E", after, *(("p (adjusted)",) if several else ()))
+    header = ("rank", "model", loss_name(assay), after, *(("p (adjusted)",) if several else ()))
     return ShownTable(header, tuple(rows), _caption(ranking, spread), MARKED, n_words=2)
 
 
@@ -468,10 +471,12 @@ def _caption(ranking: Ranking, spread: Spread) -> str:
     assay = ranking.assay
     level = level_text(assay.settings.level)
     after = f"{level} intervals" if spread == "interval" else "the standard deviation over the training runs"
-    parts = [f"Mean E = d + λ NS at λ = {tradeoff(ranking.tradeoff)}, lower is better, with {after}."]
+    priced, loss = order_of(assay).priced, loss_name(assay)
+    what = f"Mean E = d + λ NS at λ = {tradeoff(ranking.tradeoff)}" if priced else f"{loss[0].upper()}{loss[1:]}"
+    parts = [f"{what}, lower is better, with {after}."]
     if len(assay.candidates) > 1:
         parts.append(f"Rank: all ranks that the tests of all pairs leave open, {level} for all models at once.")
-        parts.append("p: against the lowest, adjusted for all pairs.")
+        parts.append(f"p: against the lowest, adjusted for all pairs{' and every λ' if priced else ''}.")
         limits = {r.limited_by for r in ranking.models}
         parts += [f"{MARKS[why]}: {text}." for why, text in limit_notes(assay).items() if why in limits]
         first, *rest = (r for r in ranking.models if r.rank is not None)

@@ -72,24 +72,27 @@ ROUNDING = 1e-12  # smaller differences are those of models that agree
 
 
 def could_have_shown(differences: Sequence[float]) -> str:
-    """The smallest differences that a test set could have shown, as a clause; empty where there is none to tell.
+    """The smallest true differences that a test set shows with probability .8, as a clause; empty where there is none to tell.
 
     Examples
     --------
     >>> could_have_shown([0.01234]), could_have_shown([0.0123, 0.0301]), could_have_shown([float("inf")])
-    ('this test set could have shown a difference of 0.012', 'this test set could have shown differences of 0.012 to 0.030', \
-'this test set could have shown no difference')
+    ('a true difference of 0.012 would have been found 4 times in 5', 'true differences of 0.012 to 0.030 would have been \
+found 4 times in 5', 'no difference could have been found')
     """
     known = [d for d in differences if not np.isnan(d) and d > ROUNDING]
     if not known:
         return ""
-    start, (low, high) = "this test set could have shown", (min(known), max(known))
+    low, high = min(known), max(known)
     if np.isinf(low):
-        return f"{start} no difference"
+        return "no difference could have been found"
     least, most = significant(low, 2), significant(high, 2)
+    found = "would have been found 4 times in 5"
     if np.isinf(high):
-        return f"{start} a difference of {least} at best"
-    return f"{start} a difference of {least}" if least == most else f"{start} differences of {least} to {most}"
+        return f"at best a true difference of {least} {found}"
+    return (
+        f"a true difference of {least} {found}" if least == most else f"true differences of {least} to {most} {found}"
+    )
 
 
 def within_margin(names: Sequence[str], margin: float, pvalues: Sequence[float]) -> str:
@@ -129,7 +132,9 @@ def margin_sentences(rows: "Sequence[Ranked]", settings: "Settings") -> list[str
         each = [
             f"{named(r.model)} {'none' if np.isinf(r.detectable) else significant(r.detectable, 2)}" for r in level_with
         ]
-        said.append(f"Differences that this test set could have shown: {listed(each, most=NAMES_IN_MARGINS)}.")
+        said.append(
+            f"True differences found 4 times in 5 in a test set like this: {listed(each, most=NAMES_IN_MARGINS)}."
+        )
     return said
 
 
@@ -162,12 +167,10 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> y = np.arange(2000) % 2
     >>> right, wrong = 0.8 * np.eye(2)[y] + 0.1, 0.8 * np.eye(2)[1 - y] + 0.1
     >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
-    >>> for sentence in a.verdict()[:4]:
+    >>> for sentence in a.verdict()[:2]:
     ...     print(sentence)
-    For λ from 0.16 on choose sure.
-    Below λ = 0.15 no model is worth using; from 0.15 to 0.16 that cannot be told.
-    At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001, adjusted for all pairs).
-    Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
+    Choose sure.
+    The lowest log loss, 0.105, is that of sure, the best of the 2 models (p < .001, adjusted for all pairs).
     """
     return (*assay.headline(), *details(assay))
 
@@ -198,7 +201,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
     if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
         told = {
             "best": _best(assay, of),
-            "worse": _worse(of),
+            "worse": _worse(assay.answer(), of),
             "margin": _beyond_margin(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
@@ -207,7 +210,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
             "same": _same(of),
             "in-turn": _lowest_in_turn(of),
             "baselines": _baselines(assay, of),
-            "parts": _parts(of),
+            "parts": _parts(assay.answer(), of),
             "resamples": _resamples(assay, of),
             "refusal": _refusal(assay, of),
             "width": assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
@@ -223,18 +226,33 @@ def _at_default(claims: Sequence[Claim]) -> list[Claim]:
     return [c for c in claims if c.low == c.high == DEFAULT_TRADEOFF]
 
 
+def _at(answer: Answer) -> str:
+    """ " at λ = 0.5" where that matters, else nothing."""
+    return f" at λ = {tradeoff(DEFAULT_TRADEOFF)}" if answer.priced else ""
+
+
+def _there(answer: Answer, text: str) -> str:
+    """A sentence about the default λ."""
+    return f"At λ = {tradeoff(DEFAULT_TRADEOFF)} {text}" if answer.priced else text
+
+
 def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """The model with the lowest mean at the default λ, and which models cannot be told from it."""
     row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
-    start = f"At λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    answer = assay.answer()
     if len(assay.candidates) == 1:
-        return f"{start} the mean E of {row.model}, the only model, is {_with_interval(row.estimate)}."
+        mean = f"the {answer.loss} of {row.model}, the only model, is {_with_interval(row.estimate)}"
+        return sentence([_there(answer, mean)])
     # without the model's own interval, which misses the mean of a model that was chosen as the lowest
-    text = f"{start} {row.model} has the lowest mean E, {number(float(row.estimate))}"
+    mean = number(float(row.estimate))
+    text = f"the lowest {answer.loss}, {mean}, is that of {row.model}"
+    if answer.priced:
+        text = _there(answer, f"{row.model} has the lowest {answer.loss}, {mean}")
     best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
     if best:
         p = pvalue_text(best[0].pvalue)
-        return f"{text}, and is the best of the {len(assay.candidates)} models ({p}, adjusted for all pairs)."
+        of_all = f"the best of the {len(assay.candidates)} models ({p}, adjusted for all pairs)"
+        return sentence([f"{text}, and is {of_all}" if answer.priced else f"{text}, {of_all}"])
     pvalues = dict(top[0].facts["pvalues"]) if top else {}
     near = {c.models[0]: c for c in _at_default(of.get("no-worse", [])) if c.models[0] in pvalues}
     clauses = [text]
@@ -243,17 +261,17 @@ def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
         clauses.append(within_margin(list(near), margin, [c.pvalue for c in near.values()]))
     rest = {name: p for name, p in pvalues.items() if name not in near}
     if not rest:
-        return f"{'; '.join(clauses)}."
+        return sentence(clauses)
     others, least = listed_names(list(rest), most=NAMES_IN_VERDICT), min(rest.values())
     if np.isnan(list(rest.values())).any():
-        return f"{'; '.join(clauses)}; whether {others} could be as good cannot be tested."
+        return sentence([*clauses, f"whether {others} could be as good cannot be tested"])
     p = pvalue_text(least, "=" if len(rest) == 1 or least > 0.99 else "≥")
     clauses.append(f"{others} could be as good ({p}, adjusted for all pairs)")
     shown = could_have_shown([top[0].facts["detectable"][name] for name in rest])
-    return f"{'; '.join([*clauses, *([shown] if shown else [])])}."
+    return sentence([*clauses, *([shown] if shown else [])])
 
 
-def _worse(of: dict[str, list[Claim]]) -> str:
+def _worse(answer: Answer, of: dict[str, list[Claim]]) -> str:
     """The models that are worse than the winner at the default λ."""
     found = _at_default(of.get("worse", []))
     infinite = [name for c in found if c.limited_by == "infinite" for name in c.models]
@@ -267,16 +285,15 @@ def _worse(of: dict[str, list[Claim]]) -> str:
         elif len(finite) > NAMES_IN_VERDICT:
             by.append(f"{named(finite[-1].models[0])} by {_gap(finite[-1])}")
         p = pvalue_text(max(c.pvalue for c in finite), "=" if len(finite) == 1 else "≤")
-        clauses.append(
-            f"worse than {winner} there {'is' if len(finite) == 1 else 'are'} {listed(by)} ({p}, adjusted for all pairs)"
-        )
+        are = f"{'there ' if answer.priced else ''}{'is' if len(finite) == 1 else 'are'}"
+        clauses.append(f"worse than {winner} {are} {listed(by)} ({p}, adjusted for all pairs)")
         near = {c.models[0]: c for c in _at_default(of.get("no-worse", []))}
         both = [near[c.models[0]] for c in finite if c.models[0] in near]
         if both:
             names = [c.models[0] for c in both]
             clauses.append(within_margin(names, both[0].facts["margin"], [c.pvalue for c in both]))
     if infinite:
-        clauses.append(f"the mean E of {listed_names(infinite, most=NAMES_IN_VERDICT)} is infinite")
+        clauses.append(f"the {answer.loss} of {listed_names(infinite, most=NAMES_IN_VERDICT)} is infinite")
     return sentence(clauses)
 
 
@@ -284,7 +301,7 @@ def _gap(claim: Claim) -> str:
     difference = claim.estimate
     assert difference is not None
     same = difference.low == difference.high
-    return f"{number(float(difference))}{' in every instance' if same else ''}"
+    return f"{number(float(difference))}{' in every case' if same else ''}"
 
 
 def _beyond_margin(of: dict[str, list[Claim]]) -> str:
@@ -308,12 +325,11 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "unseen"), None)
     if claim is None:
         return ""
-    n = counted(claim.facts["instances"], "instance")
-    distance = DISTANCES[claim.facts["distance"]]
-    losses = f"{distance.heading}s"
+    distance, n = DISTANCES[claim.facts["distance"]], counted(claim.facts["instances"], "case")
+    names = listed_names(claim.others, most=NAMES_IN_VERDICT)
     text = (
-        f"{n} cannot tell {losses} this close: losses as great as these statements allow, but too rare to have been seen, "
-        f"could reverse what separates {listed_names(claim.others, most=NAMES_IN_VERDICT)} from {claim.models[0]}"
+        f"in these {n} {claim.models[0]} does better than {names}, but losses as great as these statements allow, and too rare "
+        f"to be among {n}, could reverse that"
     )
     telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
     for name, found in claim.facts["bounded"].items():
@@ -341,14 +357,14 @@ def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
         ends = _at_its_ends(choice)
         # the headline has room for one condition, and for some of the choices
         untold = choice.sure is None and (condition(answer) or i >= SHOWN_RANGES)
-        if choice.cases and (ends or untold):
+        if answer.priced and choice.cases and (ends or untold):
             where = ends or range_text(choice.low, choice.high)
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
             clauses.append(f"{where} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
     if claim is not None:
         holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
-        clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} the order holds if {holds}")
+        clauses.append(f"{_at(answer)} the order holds if {holds}".strip())
     return sentence(clauses)
 
 
@@ -364,7 +380,7 @@ def _in_groups(of: dict[str, list[Claim]]) -> str:
 
 def _same(of: dict[str, list[Claim]]) -> str:
     groups = [listed_names((*c.models, *c.others), most=NAMES_IN_VERDICT) for c in of.get("same", [])]
-    return f"The same loss in every instance: {'; '.join(groups)}." if groups else ""
+    return f"The same loss in every case: {'; '.join(groups)}." if groups else ""
 
 
 def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
@@ -383,17 +399,17 @@ def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
 
 def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """Where which baseline is better than every model, and which models are worse than one at the default λ."""
-    clauses, silent = [], False
+    answer, clauses, silent = assay.answer(), [], False
     for claim in of.get("baseline-better", []):
         if not claim.facts.get("every_model"):
             continue
         silent |= claim.low <= DEFAULT_TRADEOFF <= claim.high
         low, high = inwards(claim.low, claim.high)
-        where = f"above λ = {tradeoff(low)}" if low > 0 else f"below λ = {tradeoff(high)}"
+        where = f"above λ = {tradeoff(low)} " if low > 0 else f"below λ = {tradeoff(high)} "
         if low == 0 and np.isinf(high):
-            where = "at every λ"
+            where = "at every λ " if answer.priced else ""
         whom = assay.model_names[0] if len(assay.candidates) == 1 else "every model"
-        clauses.append(f"{where} {_named(claim.others)} {_do(claim.others)} better than {whom}")
+        clauses.append(f"{where}{_named(claim.others)} {_do(claim.others)} better than {whom}")
     below: dict[tuple[str, ...], list[Claim]] = {}
     by_model: dict[str, list[Claim]] = {}
     for claim in _at_default(of.get("baseline-better", [])) if not silent else ():
@@ -404,7 +420,7 @@ def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
         models = listed_names(list(dict.fromkeys(c.models[0] for c in found)), most=NAMES_IN_VERDICT)
         p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
         both = " and ".join(BASELINES_IN_WORDS[name] for name in names)
-        clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} {both} {_do(names)} better than {models} ({p})")
+        clauses.append(f"{_at(answer)} {both} {_do(names)} better than {models} ({p})".strip())
     return sentence(clauses)
 
 
@@ -416,7 +432,7 @@ def _do(baselines: Sequence[str]) -> str:
     return "do" if len(baselines) > 1 or baselines[0] == "class-prior" else "does"
 
 
-def _parts(of: dict[str, list[Claim]]) -> str:
+def _parts(answer: Answer, of: dict[str, list[Claim]]) -> str:
     """The parts of the test set in which another model is better than the winner."""
     found = sorted(of.get("subgroup", []), key=lambda c: c.pvalue)
     if not found:
@@ -425,7 +441,7 @@ def _parts(of: dict[str, list[Claim]]) -> str:
     shown = found[:SHOWN_PARTS]
     each = [
         f"{listed_names(c.models, most=NAMES_IN_VERDICT)} by {number(float(c.estimate or 0))} "
-        f"where {c.facts['by']} is {c.facts['value']} ({counted(c.facts['instances'], 'instance')})"
+        f"where {c.facts['by']} is {c.facts['value']} ({counted(c.facts['instances'], 'case')})"
         for c in shown
     ]
     more = len(found) - len(shown)
@@ -433,7 +449,7 @@ def _parts(of: dict[str, list[Claim]]) -> str:
     p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
     tests = counted(found[0].facts["tests"], "test")
     are = "is" if len(each) == 1 else "are"
-    return f"Better than {winner} at λ = {tradeoff(DEFAULT_TRADEOFF)} {are} {listed(each)}{rest} ({p} in {tests})."
+    return f"Better than {winner}{_at(answer)} {are} {listed(each)}{rest} ({p} in {tests})."
 
 
 def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
@@ -441,7 +457,8 @@ def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
         return ""
     row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
-    text = f"In {share} of resamples {row.model} has the lowest mean E at λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    answer = assay.answer()
+    text = f"In {share} of resamples {row.model} has the lowest {answer.loss}{_at(answer)}"
     unseen = any(c.limited_by == "unseen" for c in of.get("cannot-tell", []))
     return f"{text}; resamples show no losses that the test set lacks." if unseen else f"{text}."
 
@@ -489,6 +506,8 @@ def _score(claim: Claim) -> str:
 
 def _scale(assay: "Assay") -> str:
     """What the default λ amounts to in terms of KL, for which the usual λ are meant."""
+    if not assay.answer().priced:
+        return ""
     try:
         scale = assay.tradeoff_scale()
     except InputError:
@@ -517,7 +536,7 @@ SHOWN_LENGTH = 60  # characters of the names of a list; more are counted
 def headline(answer: Answer) -> tuple[str, ...]:
     """At most two sentences; marks of direction in names are replaced."""
     if answer.kind == "infinite":
-        said = ["No model has a finite mean E, so none can be chosen; give a floor above 0."]
+        said = [f"No model has a finite {answer.loss}, so none can be chosen; give a floor above 0."]
     elif answer.kind == "one-unit":
         said = _one_unit(answer)
     else:
@@ -534,10 +553,10 @@ def condition(answer: Answer) -> str:
     >>> y = [0, 1] * 9
     >>> a = uq.assay({"sure": uq.Point([[0.99, 0.01], [0.01, 0.99]] * 9)}, y, calibration=())
     >>> condition(a.answer())
-    'if these 18 instances, too few to exclude it, miss no rare huge loss'
+    'if these 18 cases, too few to exclude it, miss no rare huge loss'
     """
     if answer.condition == "unseen":
-        return f"if these {counted(answer.n_instances, 'instance')}, too few to exclude it, miss no rare huge loss"
+        return f"if these {counted(answer.n_instances, 'case')}, too few to exclude it, miss no rare huge loss"
     if answer.condition == "groups":
         return f"if no huge losses strike whole groups, which {counted(answer.n_units, 'group')} cannot exclude"
     return ""
@@ -567,12 +586,14 @@ def _choice(answer: Answer) -> str:
     shown = choices[:SHOWN_RANGES]
     most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
     if len(answer.models) == 1:
-        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using" for c in shown]
+        subject = "" if answer.priced else "the only model, "
+        clauses = [
+            f"{_where(answer, c)}{subject}{c.models[0]}{'' if answer.priced else ','} is worth using" for c in shown
+        ]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
-            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}"
-            for c, name in zip(shown, names, strict=True)
+            f"{_where(answer, c)}choose {name}{_ties(answer, c, most)}" for c, name in zip(shown, names, strict=True)
         ]
     rests_on = condition(answer)
     if rests_on:
@@ -586,6 +607,10 @@ def _choice(answer: Answer) -> str:
         holds = f"if {failing_at_most({who: strictest}, answer.distance)}"
         clauses = [f"{clauses[0]}, {holds}"] if len(clauses) == 1 else [*clauses, f"this holds {holds}"]
     return sentence(clauses)
+
+
+def _where(answer: Answer, choice: Recommendation) -> str:
+    return f"{range_text(choice.low, choice.high)} " if answer.priced else ""
 
 
 def resting(answer: Answer, choice: Recommendation) -> str:
@@ -620,7 +645,8 @@ def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
     several = len(choice.models) > 1
     them = "them" if several else "it"
     loose = (*choice.tied, *choice.partly)
-    parts = ["where each is better cannot be told"] if several else []
+    which = "where each is better cannot be told" if answer.priced else "which is better cannot be told"
+    parts = [which] if several else []
     if len(loose) > 1 and _fitting(loose, most) < len(loose):
         parts.append(f"{_number_of(answer, choice)} be told from {them}")
         return f" ({'; '.join(parts)})"
@@ -656,7 +682,11 @@ def _at_some(choice: Recommendation, them: str) -> str:
 def _no_choice(answer: Answer) -> str:
     if answer.kind == "none":
         return ""
-    subject = answer.models[0] if len(answer.models) == 1 else "any model"
+    one = len(answer.models) == 1
+    if not answer.priced:
+        who = f"{answer.models[0]} is not" if one else "No model is"
+        return f"{who} shown to be better than the class frequencies."
+    subject = answer.models[0] if one else "any model"
     return f"At no λ is {subject} shown to be better than saying nothing and than the class frequencies."
 
 
@@ -666,7 +696,11 @@ def _no_choice(answer: Answer) -> str:
 def _none_sentence(answer: Answer) -> str:
     """Where every model is worse than a baseline, and outside the choices where that cannot be told; or nothing."""
     if answer.kind == "none":
-        whom = answer.models[0] if len(answer.models) == 1 else "any model"
+        one = len(answer.models) == 1
+        if not answer.priced:
+            whom = f"{answer.models[0]} is not" if one else "No model is"
+            return f"{whom} worth using: giving the class frequencies is better."
+        whom = answer.models[0] if one else "any model"
         return f"At no λ is {whom} worth using: saying nothing or giving the class frequencies is better."
     return sentence([text for _, text in none_clauses(answer)])
 
@@ -708,11 +742,14 @@ def _between(low: float, high: float) -> str:
 
 
 def _one_unit(answer: Answer) -> list[str]:
-    only = "1 group" if answer.grouped else "1 instance"
-    clauses = [f"{listed_names(names, last='or')} {range_text(low, high)}" for low, high, names in answer.lowest]
+    only = "1 group" if answer.grouped else "1 case"
+    clauses = [
+        f"{listed_names(names, last='or')}{f' {range_text(low, high)}' if answer.priced else ''}"
+        for low, high, names in answer.lowest
+    ]
     return [
-        f"From {only} nothing can be said about other instances.",
-        f"In it the lowest mean E is that of {listed(clauses, most=SHOWN_RANGES)}.",
+        f"From {only} nothing can be said about other cases.",
+        f"In it the lowest {answer.loss} is that of {listed(clauses, most=SHOWN_RANGES)}.",
     ]
 
 
