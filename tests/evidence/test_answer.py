@@ -28,7 +28,7 @@ CASES = {
     "unseen": lambda: judged({"a": (0.02, 0.0), "b": (0.3, 0.05)}, 12, floor=None, width=0.01),
     "rests on inputs": lambda: judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None),
     "groups": lambda: judged({"a": (0.15, 0.1), "b": (0.3, 0.1)}, 4000, groups=np.arange(4000) % 40, floor=1e-3),
-    "one instance": lambda: judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, 1, width=0.0),
+    "one instance": lambda: judged({"a": (0.15, 0.01), "b": (0.3, 0.01)}, 1, width=0.0),
     "infinite": lambda: uq.assay({"sure": uq.Point([[1.0, 0.0], [1.0, 0.0]])}, [0, 1], floor=0),
     "same": lambda: uq.assay(
         {"a": predicted(0.15, 0.1, 400), "b": predicted(0.15, 0.1, 400)}, [0] * 400, floor=0.2, prior=[0.5, 0.5]
@@ -169,5 +169,5 @@ def test_the_axis_ends_at_the_usual_tradeoffs_of_the_distance():
 
 def test_one_instance():
     answer = case("one instance").answer()
-    assert [names for _, _, names in answer.lowest] == [("vacuous",), ("a",)]
+    assert [names for _, _, names in answer.lowest] == [("vacuous",), ("a",), ("class-prior",)]
     assert (answer.n_units, answer.grouped) == (1, False)

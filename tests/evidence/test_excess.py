@@ -125,7 +125,7 @@ def test_few_cases_are_told_under_a_condition_and_many_without():
         assert a.rank_sets(0.5).top_names == ("a",)
         said = [c for c in a.claims() if c.limited_by == "inputs"]
         assert bool(said) == conditional
-        told = "At λ = 0.5 the order holds if a gives the true class probability 0 in at most 1 of"
+        told = "The order holds if a gives the true class probability 0 in at most 1 of"
         assert any(told in sentence for sentence in a.verdict()) == conditional
 
 

@@ -84,18 +84,18 @@ def test_losses_on_other_inputs_are_a_condition():
     )
 
 
-@pytest.mark.parametrize(("n", "groups", "only"), [(1, None, "1 instance"), (30, np.zeros(30), "1 group")])
+@pytest.mark.parametrize(("n", "groups", "only"), [(1, None, "1 case"), (30, np.zeros(30), "1 group")])
 def test_one_unit_says_only_what_is_in_it(n, groups, only):
-    a = judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, n, groups=groups, width=0.0)
+    a = judged({"a": (0.15, 0.01), "b": (0.3, 0.01)}, n, groups=groups, width=0.0)
     assert a.headline() == (
-        f"From {only} nothing can be said about other instances.",
-        "In it the lowest mean E is that of vacuous for λ up to 0.21 and a for λ from 0.22 on.",
+        f"From {only} nothing can be said about other cases.",
+        "In it the lowest mean E is that of vacuous for λ up to 0.21, a for λ from 0.22 to 54.31 and class-prior for λ from 54.32 on.",
     )
 
 
 def test_infinite_means():
     a = uq.assay({"sure": uq.Point([[1.0, 0.0], [1.0, 0.0]])}, [0, 1], floor=0)
-    assert a.headline() == ("No model has a finite mean E, so none can be chosen; give a floor above 0.",)
+    assert a.headline() == ("No model has a finite log loss, so none can be chosen; give a floor above 0.",)
 
 
 def test_equal_models():

@@ -363,7 +363,7 @@ def test_hard_labels_give_one_choice_in_all_number_types(random_generator):
         models = {name: uq.Point(said.astype(t)) for name, t in zip("ab", pair, strict=True)}
         answers.append(uq.assay(models, labels, n_draws=20).verdict())
     assert answers[0] == answers[1] == answers[2]
-    assert "The same loss in every instance: a and b." in answers[0]
+    assert "The same loss in every case: a and b." in answers[0]
 
 
 def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):

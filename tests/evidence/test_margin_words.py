@@ -17,7 +17,7 @@ def judged(shift, margin, n=900):
 
 
 def lowest(assay):
-    return next(text for text in details(assay) if "lowest mean E, " in text)
+    return next(text for text in details(assay) if "lowest Brier score, " in text)
 
 
 def test_where_a_margin_is_kept_nothing_could_be_chance():
@@ -34,23 +34,24 @@ def test_where_a_margin_is_kept_nothing_could_be_chance():
 def test_where_it_is_not_the_detectable_difference_is_told():
     a = judged(0.0, 1e-6)
     assert "could be as good (p = " in lowest(a)
-    assert "; this test set could have shown a difference of 0.0" in lowest(a)
+    assert "; a true difference of 0.0" in lowest(a)
+    assert lowest(a).endswith(" would have been found 4 times in 5.")
     (said,) = margin_sentences(a.ranked(0.5), a.settings)
-    assert said.startswith("Differences that this test set could have shown: ")
+    assert said.startswith("True differences found 4 times in 5 in a test set like this: ")
 
 
 def test_worse_by_less_than_the_margin():
     a = judged(0.04, 0.05, n=3000)
     assert next(r for r in a.ranked(0.5) if r.rank == 2).pvalue_adjusted <= 0.05
-    (said,) = [text for text in details(a) if text.startswith("Worse than a there is b by ")]
+    (said,) = [text for text in details(a) if text.startswith("Worse than a is b by ")]
     assert "; b is no worse by more than 0.05 (p " in said
 
 
 def test_an_unbounded_loss_shows_nothing():
     text = could_have_shown([np.inf, np.nan])
-    assert text == "this test set could have shown no difference"
+    assert text == "no difference could have been found"
     assert could_have_shown([np.nan, 0.0]) == ""
-    assert could_have_shown([0.01, np.inf]) == "this test set could have shown a difference of 0.010 at best"
+    assert could_have_shown([0.01, np.inf]) == "at best a true difference of 0.010 would have been found 4 times in 5"
 
 
 def test_many_names_are_counted():

@@ -207,9 +207,9 @@ def test_one_model():
 def test_infinite_means():
     sure, unsure = uq.Point([[1.0, 0.0], [1.0, 0.0]]), uq.Point([[0.6, 0.4], [0.5, 0.5]])
     a = uq.assay({"sure": sure, "unsure": unsure}, [0, 1], floor=0)
-    assert "The mean E of sure is infinite" in sentence_with(a, "infinite")
+    assert "The log loss of sure is infinite" in sentence_with(a, "infinite")
     assert verdict(uq.assay({"sure": sure}, [0, 1], floor=0)) == (
-        "No model has a finite mean E, so none can be chosen; give a floor above 0.",
+        "No model has a finite log loss, so none can be chosen; give a floor above 0.",
     )
 
 
