@@ -89,7 +89,8 @@ def test_one_unit_says_only_what_is_in_it(n, groups, only):
     a = judged({"a": (0.15, 0.01), "b": (0.3, 0.01)}, n, groups=groups, width=0.0)
     assert a.headline() == (
         f"From {only} nothing can be said about other cases.",
-        "In it the lowest mean E is that of vacuous for λ up to 0.21, a for λ from 0.22 to 54.31 and class-prior for λ from 54.32 on.",
+        "In it the lowest mean E is that of vacuous for λ up to 0.21, a for λ from 0.22 to 54.31 and class-prior for λ from "
+        "54.32 on.",
     )
 
 

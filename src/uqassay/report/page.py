@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Stretch, colour_order
-from uqassay.evidence.order import rank_sets_at
+from uqassay.evidence.order import order_of, rank_sets_at
 from uqassay.evidence.sentences import PRICE, details
 from uqassay.evidence.tables import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -348,12 +348,11 @@ def answer_card(assay: "Assay") -> str:
     answer = assay.answer()
     said = f'<p class="depends">{DEPENDS}</p>' if len(answer.choices) > 1 else ""
     said += "".join(_choice(answer, one) for one in answer_choices(answer))
-    has_axis = answer.kind in ("choose", "open", "none")
+    has_axis = answer.priced and answer.kind in ("choose", "open", "none")
     said += _axis(answer) if has_axis else ""
     remarks = "".join(f'<li class="is-{kind}">{kept(text)}</li>' for kind, text in answer_remarks(answer))
     said += f"<ul>{remarks}</ul>" if remarks else ""
-    baselines = [m.name for m in assay.models if m.baseline]
-    explained = meanings(baselines, votes=assay.labels.ndim == 2, price=not has_axis)
+    explained = meanings(order_of(assay).yardsticks, answer.loss, votes=assay.labels.ndim == 2, price=not has_axis)
     words = "".join(f"<dt>{kept(term)}</dt><dd>{kept(meaning)}</dd>" for term, meaning in explained)
     return f'<div class="answer">\n<div class="told-first">{said}</div>\n<dl>{words}</dl>\n</div>'
 
@@ -377,7 +376,8 @@ def caution_section(assay: "Assay") -> str:
 def _choice(answer: Answer, one: Statement) -> str:
     words = [html_text(one.before), _names(answer, one.models, "or") if one.models else "", html_text(one.after)]
     size = "large" if sum(map(len, one.models[:SHOWN_NAMES])) <= LONG_NAMES else "large long"
-    said = f'<div class="{size}">{" ".join(filter(None, words))}</div><p class="where">{kept(one.where)}</p>'
+    said = f'<div class="{size}">{" ".join(filter(None, words))}</div>'
+    said += f'<p class="where">{kept(one.where)}</p>' if one.where else ""
     lines = "".join(
         f"<div><dt>{kept(label)}</dt><dd>{_names(answer, names, 'and')}</dd></div>"
         for label, names in one.others

@@ -13,7 +13,7 @@ from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.mistakes import BackwardScore
-from uqassay.evidence.order import inwards
+from uqassay.evidence.order import MEAN_E, inwards
 from uqassay.evidence.ranking import MARKS, limit_notes
 from uqassay.evidence.sentences import (
     PRICE,
@@ -972,7 +972,8 @@ def answer_choices(answer: Answer) -> list[Statement]:
     """
     one = len(answer.models) == 1
     if answer.kind == "none":
-        where = "At every λ saying nothing or giving the class frequencies is better."
+        better = "saying nothing or giving the class frequencies is better."
+        where = f"At every λ {better}" if answer.priced else "Giving the class frequencies is better."
         return [
             Statement("", answer.models, "is not worth using", where)
             if one
@@ -986,27 +987,28 @@ def answer_choices(answer: Answer) -> list[Statement]:
 
 
 def _choice(answer: Answer, c: Recommendation) -> Statement:
-    where = f"{range_text(c.low, c.high, every=True)}{resting(answer, c)}"
+    where = range_text(c.low, c.high, every=True) if answer.priced else ""
+    where = f"{where}{resting(answer, c)}".removeprefix(", ")
     where = ", ".join(filter(None, (where, condition(answer))))
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
-    return Statement("Choose", c.models, "", where, _others(c))
+    return Statement("Choose", c.models, "", where, _others(answer, c))
 
 
-def _others(c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Lines about the models that are not chosen; the first, of several chosen models, about these."""
     several = len(c.models) > 1
     them = "them" if several else "it"
     lines: list[tuple[str, tuple[str, ...]]] = []
     if several:
         who = "the two" if len(c.models) == 2 else "these"
-        lines.append((f"Which of {who} is better at which λ cannot be told.", ()))
+        lines.append((f"Which of {who} is better{' at which λ' if answer.priced else ''} cannot be told.", ()))
     if c.tied:
         lines.append((f"Cannot be told from {them}", c.tied))
     if c.partly:
         lines.append((_worse_somewhere(c), c.partly))
     if c.worse:
-        lines.append(("Worse at all of these λ", c.worse))
+        lines.append(("Worse at all of these λ" if answer.priced else "Worse", c.worse))
     return tuple(lines)
 
 
@@ -1068,24 +1070,30 @@ def answer_remarks(answer: Answer) -> list[tuple[str, str]]:
 # -- the words -----------------------------------------------------------------------------------------------------------
 
 
-def meanings(baselines: Sequence[str], *, votes: bool, price: bool) -> list[tuple[str, str]]:
+def meanings(baselines: Sequence[str], loss: str, *, votes: bool, price: bool) -> list[tuple[str, str]]:
     """What E, its terms and "worth using" mean, in everyday words.
 
     Parameters
     ----------
     baselines : sequence of str
         Their names.
+    loss : str
+        What is compared, as in `Answer`.
     votes : bool
         Whether labels are distributions.
     price : bool
         Whether λ, which the axis explains, is explained here.
     """
     right = "it is the distribution of the labels" if votes else "it gives the true class the probability 1"
+    worth = f"Shown to have a lower {loss} than {', and than '.join(BASELINES[name] for name in baselines)}."
+    if loss != MEAN_E:
+        what = f"How far a prediction is from what happened; 0 if {right}. Its mean over all cases counts; lower is better."
+        return [(f"{loss[0].upper()}{loss[1:]}", what), ("Worth using", worth)]
     return [
         *([("λ", f"{PRICE.removeprefix('λ: ').capitalize()}.")] if price else []),
         (
             "E = distance + λ · non-specificity",
-            "The cost of a prediction. Its mean over all instances is compared; lower is better.",
+            "The cost of a prediction. Its mean over all cases is compared; lower is better.",
         ),
         (
             "Distance: how wrong",
@@ -1096,10 +1104,7 @@ def meanings(baselines: Sequence[str], *, votes: bool, price: bool) -> list[tupl
             "Non-specificity: how vague",
             "The size of that set: 0 if it is one distribution, greatest if every one is allowed.",
         ),
-        (
-            "Worth using",
-            f"Shown to have a lower mean E than {', and than '.join(BASELINES[name] for name in baselines)}.",
-        ),
+        ("Worth using", worth),
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.evidence.verdict_cases import judged
 
+import uqassay as uq
 from uqassay.evidence.answer import Recommendation, Stretch
 from uqassay.evidence.cautions import CAUTIONS
 from uqassay.report.sentences import (
@@ -28,17 +29,19 @@ def two_choices():
 
 
 def test_every_choice_has_its_range(two_choices):
-    first, second = answer_choices(two_choices)
+    first, middle, second = answer_choices(two_choices)
     assert (first.before, first.models) == ("Choose", ("a",))
     assert first.where.startswith("for every λ from 0.39 to 0.8")
     assert first.others == (("Worse at all of these λ", ("b",)),)
+    assert middle.models == ("a", "b")
+    assert middle.others == (("Which of the two is better at which λ cannot be told.", ()),)
     assert second.models == ("b",)
-    assert ("open", "Between the choices, which is better cannot be told.") in answer_remarks(two_choices)
+    assert [kind for kind, _ in answer_remarks(two_choices)] == ["none", "open"]
 
 
 def test_a_condition_stands_with_the_choice_that_rests_on_it():
     (choice,) = answer_choices(judged({"a": (0.02, 0.0), "b": (0.3, 0.05)}, 12, floor=None, width=0.01).answer())
-    assert choice.where.endswith(", if these 12 instances, too few to exclude it, miss no rare huge loss")
+    assert choice.where.endswith(", if these 12 cases, too few to exclude it, miss no rare huge loss")
     (choice,) = answer_choices(judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).answer())
     assert re.search(
         r", if a gives the true class probability 0 in at most 1 of [\d,]+ cases unlike these$", choice.where
@@ -62,10 +65,11 @@ def test_no_model_is_worth_using():
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"b": (0.3, 0.8301)}, "Worse up to λ = 0.83"),
-        ({"b": (1.3301, 1.9)}, "Worse from λ = 1.34 on"),
-        ({"b": (0.7, 0.9)}, "Worse at some of these λ"),
-        ({"b": (0.3, 0.9), "c": (0.4, 1.0)}, "Worse at some of these λ"),
+        ({"b": ((0.3, 0.8301),)}, "Worse up to λ = 0.83"),
+        ({"b": ((1.3301, 1.9),)}, "Worse from λ = 1.34 on"),
+        ({"b": ((0.7, 0.9),)}, "Worse at some of these λ"),
+        ({"b": ((0.3, 0.5), (0.7, 1.9))}, "Worse at some of these λ"),
+        ({"b": ((0.3, 0.9),), "c": ((0.4, 1.0),)}, "Worse at some of these λ"),
     ],
 )
 def test_where_others_are_worse_is_rounded_inwards(told, said):
@@ -73,10 +77,18 @@ def test_where_others_are_worse_is_rounded_inwards(told, said):
     choice = Recommendation(0.3, 1.9, ("a",), tuple(set("bc") - set(told)), tuple(told), told, (), {}, None)
     (found,) = answer_choices(replace(answer, kind="choose", choices=(choice,), condition=""))
     assert dict(found.others)[said] == tuple(told)
-    if said != "Worse at some of these λ":  # a second model to choose, or a cut, may leave a gap in the range
-        cut = replace(choice, high=answer.top, told={"b": (1.3301, answer.top)})
-        (found,) = answer_choices(replace(answer, kind="choose", choices=(cut,), condition=""))
-        assert dict(found.others)["Worse at some of these λ"] == ("b",)
+
+
+def test_without_sets_the_card_does_not_speak_of_the_trade_off():
+    y = [0, 1] * 300
+    right, wrong = uq.Point([[0.8, 0.2], [0.2, 0.8]] * 300), uq.Point([[0.7, 0.3], [0.3, 0.7]] * 300)
+    answer = uq.assay({"a": right, "b": wrong}, y, calibration=(), n_draws=20).answer()
+    (card,) = answer_choices(answer)
+    assert (card.before, card.models, card.others) == ("Choose", ("a",), (("Worse", ("b",)),))
+    assert "λ" not in card.where
+    tied = uq.assay({"a": right, "b": uq.Point([[0.8, 0.2], [0.21, 0.79]] * 300)}, y, calibration=(), n_draws=20)
+    (card,) = answer_choices(tied.answer())
+    assert card.where == "" or "λ" not in card.where
 
 
 def test_the_axis_in_words(two_choices):
