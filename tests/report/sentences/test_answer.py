@@ -107,11 +107,14 @@ def test_every_caution_has_a_word():
 
 
 def test_meanings_follow_labels_and_baselines():
-    said = dict(meanings(["vacuous", "class-prior"], votes=False, price=False))
+    said = dict(meanings(["vacuous", "class-prior"], "mean E", votes=False, price=False))
     assert "true class the probability 1" in said["Distance: how wrong"]
     assert said["Worth using"].count("than ") == 2
     assert "λ" not in said
-    said = dict(meanings(["class-prior"], votes=True, price=True))
+    said = dict(meanings(["class-prior"], "mean E", votes=True, price=True))
     assert "distribution of the labels" in said["Distance: how wrong"]
     assert said["Worth using"] == "Shown to have a lower mean E than always giving the class frequencies."
     assert said["λ"].startswith("How much a vague answer costs you")
+    said = dict(meanings(["class-prior"], "log loss", votes=False, price=True))
+    assert list(said) == ["Log loss", "Worth using"]
+    assert said["Worth using"] == "Shown to have a lower log loss than always giving the class frequencies."
