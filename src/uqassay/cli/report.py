@@ -53,6 +53,7 @@ from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration import judged_tests
 from uqassay.evidence.mistakes import reference_score
+from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -313,7 +314,7 @@ def _restricted(assay: Assay, rows: NDArray[np.int64]) -> Assay:
         subgroups={},
         sets={},
         warnings=(),
-        calibration=(),
+        tests=NO_TESTS,
         classwise_error={},
         scaled={},
     )

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._progress import shown_progress
 from uqassay.arrays import Floats
 from uqassay.checks import different, fail
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
-from uqassay.evidence.claims import Claim, claims_of
+from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
 from uqassay.evidence.data import Shared, units_of_runs
 from uqassay.evidence.excess import Excess
 from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
@@ -49,6 +50,7 @@ from uqassay.evidence.ranking import (
     size_text,
     variance_of,
 )
+from uqassay.evidence.sampled import NO_TESTS, AssayTests
 from uqassay.evidence.scale import ScaleCheck, ScaledScores, scale_check_of
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings, covered_column
 from uqassay.evidence.sentences import calibration_sentence, details, headline, verdict
@@ -62,7 +64,7 @@ from uqassay.metrics.risk import SelectiveGain
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import check_expansion
-from uqassay.records import Shape
+from uqassay.records import Later, Shape
 from uqassay.results import Shown, ShownTable, Text
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents, win_shares
 
@@ -84,7 +86,7 @@ class Assay(Shown, Saved):
     `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
     """
 
-    _schema: ClassVar[str] = "uqassay.assay/6"
+    _schema: ClassVar[str] = "uqassay.assay/7"
     _thing: ClassVar[str] = "assay"
     _shown_more: ClassVar[str] = "summary(), plot(), show(), ranking(λ), table(name), warnings"
 
@@ -102,15 +104,24 @@ class Assay(Shown, Saved):
     warnings: tuple[Note, ...]
     provenance: dict[str, Any]  #: Versions, input hashes, time taken.
     excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
-    calibration: tuple[ModelCalibration, ...] = ()  #: The calibration tests of every model and measure.
+    #: Tests that take seconds, made when they are first asked for: `calibration` and `votes`.
+    tests: Later[AssayTests] = NO_TESTS
     #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
     #: Both terms of E with the spread of the sets scaled, of the models that state sets.
     scaled: dict[str, ScaledScores] = field(default_factory=dict)
-    #: Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes.
-    votes: dict[str, VoteTests] = field(default_factory=dict)
     #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     backward: tuple[BackwardScore, ...] = ()
+
+    @property
+    def calibration(self) -> tuple[ModelCalibration, ...]:
+        """The calibration tests of every model and measure."""
+        return self.tests().calibration
+
+    @property
+    def votes(self) -> dict[str, VoteTests]:
+        """Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes."""
+        return self.tests().votes
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
 
@@ -555,11 +566,15 @@ class Assay(Shown, Saved):
 
     def claims(self) -> tuple[Claim, ...]:
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
-        return self.shared.once("claims", lambda: claims_of(self))
+        return self.shared.once("claims", lambda: (*self._claims_of_losses(), *not_calibrated_claims(self)))
+
+    def _claims_of_losses(self) -> tuple[Claim, ...]:
+        """The claims that need no calibration tests, which take seconds."""
+        return self.shared.once("claims of losses", lambda: claims_of(self))
 
     def answer(self) -> Answer:
         """What to choose for which λ, what cannot be told from it, and where no model is worth using, as data."""
-        return self.shared.once("answer", lambda: answer_of(self, self.claims()))
+        return self.shared.once("answer", lambda: answer_of(self, self._claims_of_losses()))
 
     def headline(self) -> tuple[str, ...]:
         """The answer in one or two sentences."""
@@ -600,7 +615,13 @@ class Assay(Shown, Saved):
         """Write the report: one self-contained page. `command` makes it again; `progress` is told each part that begins."""
         from uqassay.report.page import write_page
 
-        return write_page(self, path, command=command, progress=progress or (lambda part: None))
+        with shown_progress(progress) as say:
+            return write_page(self, path, command=command, progress=say)
+
+    def save(self, folder: str | Path) -> Path:
+        """Keep it in a folder, written whole or not at all; an assay that is there is replaced. Its tests are made first."""
+        self.tests()  # their time belongs to the provenance
+        return super().save(folder)
 
     def to_latex(
         self,
