@@ -19,10 +19,11 @@ from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
-from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
+from uqassay.evidence.claims import Claim
 from uqassay.evidence.data import Shared, units_of_runs
 from uqassay.evidence.excess import Excess
 from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
+from uqassay.evidence.lens import RANKING, claims_by, lenses, markdown_of_lenses
 from uqassay.evidence.mistakes import (
     BackwardScore,
     MistakeRanking,
@@ -566,15 +567,11 @@ class Assay(Shown, Saved):
 
     def claims(self) -> tuple[Claim, ...]:
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
-        return self.shared.once("claims", lambda: (*self._claims_of_losses(), *not_calibrated_claims(self)))
-
-    def _claims_of_losses(self) -> tuple[Claim, ...]:
-        """The claims that need no calibration tests, which take seconds."""
-        return self.shared.once("claims of losses", lambda: claims_of(self))
+        return tuple(claim for lens in lenses() for claim in claims_by(self, lens))
 
     def answer(self) -> Answer:
         """What to choose for which λ, what cannot be told from it, and where no model is worth using, as data."""
-        return self.shared.once("answer", lambda: answer_of(self, self._claims_of_losses()))
+        return self.shared.once("answer", lambda: answer_of(self, claims_by(self, RANKING)))
 
     def headline(self) -> tuple[str, ...]:
         """The answer in one or two sentences."""
@@ -622,6 +619,10 @@ class Assay(Shown, Saved):
         """Keep it in a folder, written whole or not at all; an assay that is there is replaced. Its tests are made first."""
         self.tests()  # their time belongs to the provenance
         return super().save(folder)
+
+    def to_markdown(self) -> Text:
+        """The headline, the ranking, the warnings, and what the lenses measured, as Markdown for GitHub."""
+        return Text("\n\n".join([super().to_markdown(), *markdown_of_lenses(self)]))
 
     def to_latex(
         self,
