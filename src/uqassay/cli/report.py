@@ -600,7 +600,7 @@ def print_lenses(assay: Assay) -> None:
             console, table = open_console(), found._shown_table()
             console.print()
             console.print(Text(visible(lens.question), "bold"))
-            for sentence in found._shown_sentences():
+            for sentence in found._shown_sentences() or [f"{found._shown_title()}."]:
                 console.print(Text(visible(sentence)))
             print_text("\n".join(table.as_text()))
             if table.caption:

@@ -43,6 +43,15 @@ class Shared:
 
     def __init__(self) -> None:
         self._found: dict[Hashable, Any] = {}
+        self._newest: dict[str, Any] = {}
+
+    def note(self, name: str, found: Any) -> None:
+        """Keep the newest result of a question that was asked with more than the assay, for `noted`."""
+        self._newest[name] = found
+
+    def noted(self, name: str) -> Any:
+        """The newest result of that question; None before it is asked."""
+        return self._newest.get(name)
 
     def once(self, key: Hashable, compute: Callable[[], Found]) -> Found:
         """The result of a key, computed at the first request."""

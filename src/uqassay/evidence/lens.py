@@ -33,7 +33,8 @@ class Lens:
 
     A new lens is one file with what it measures and says, and one entry in `LENSES`. Page, terminal and Markdown then show the
     sentences and the table of its result under its question, and the page its figures. A lens whose result is drawn otherwise
-    has a function in `report.page.SECTIONS` or `cli.report.PRINTED` in the place of `measure`.
+    has a function in `report.page.SECTIONS` or `cli.report.PRINTED` in the place of `measure`. One that takes more than the
+    assay, such as other inputs, measures when it is called: the assay notes its newest result (`Shared.note`).
     """
 
     id: str  #: In lower case; its section of the page is "lens-ID".

@@ -116,7 +116,7 @@ def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
         return None
     from uqassay.report.study_pages import inline_svg
 
-    first, *others = found._shown_sentences() or [""]
+    first, *others = found._shown_sentences() or [f"{found._shown_title()}."]
     parts = [f"<p>{kept(text)}</p>" for text in others]
     parts += [found._shown_table().as_html(), *(f"<p>{kept(text)}</p>" for text in found._shown_notes())]
     for i, (title, draw) in enumerate(lens.figures(found).items()):
