@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
+from uqassay.evidence.ood import QUESTION, noted_detection, ood_figures
 from uqassay.results import Shown
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ LENSES = (
     Lens("sets", "Which classes do the sets leave?", "Sets"),
     Lens("votes", "Could the votes come from what it states?", "Votes"),
     Lens("parts", "Does the choice hold in every part of the test set?", "Parts"),
+    Lens("ood", QUESTION, "Other inputs", measure=noted_detection, figures=ood_figures),
 )
 
 

@@ -44,13 +44,17 @@ from uqassay.text import counted, level_text, listed, listed_names
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from uqassay.evidence.result import Assay
 
 __all__ = [
+    "QUESTION",
     "OodDetection",
     "detect_ood",
     "detect_ood_in_predictions",
+    "noted_detection",
+    "ood_figures",
 ]
 
 
@@ -357,6 +361,8 @@ def check_settings(inside: Settings, outside: Settings) -> None:
 # How well the scores of several models tell two samples apart: metrics with intervals, paired tests, rows.
 
 NAN = float("nan")
+NAME, QUESTION = "ood", "Do the scores tell inputs of another distribution?"
+SHOWN = 15  # scores in a figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -604,6 +610,8 @@ def detect_ood(
 ) -> OodDetection:
     """Judge how well the scores of an assay tell out-of-distribution inputs from its instances.
 
+    The assay notes the result: its page and its Markdown show the newest.
+
     Parameters
     ----------
     inside : Assay
@@ -668,7 +676,33 @@ def detect_ood(
             code="type",
         )
     options = _Options(positive, ties, s.level if level is None else level, s.convention, error_cost, share_out)
-    return _matched(own, other, options)
+    found = _matched(own, other, options)
+    inside.shared.note(NAME, found)
+    return found
+
+
+def noted_detection(assay: "Assay") -> OodDetection | None:
+    """The newest result of `Assay.ood`; None before it is called."""
+    found: OodDetection | None = assay.shared.noted(NAME)
+    return found
+
+
+def ood_figures(found: OodDetection) -> dict[str, Callable[["Axes"], None]]:
+    """ROC-AUC of the scores with their intervals; of very many the greatest."""
+    each = [(m, score, found.estimate(m, score)) for m in found.model_names for score in found.score_names(m)]
+    defined = sorted((row for row in each if not math.isnan(row[2])), key=lambda row: -float(row[2]))
+
+    def draw(ax: "Axes") -> None:
+        rows = defined[:SHOWN][::-1]
+        places = np.arange(len(rows))
+        areas = np.array([float(area) for _, _, area in rows])
+        ends = np.array([(area.low, area.high) for _, _, area in rows])
+        ax.errorbar(areas, places, xerr=np.abs(ends.T - areas), fmt="o", color="black", capsize=3)
+        ax.axvline(0.5, color="grey", linestyle=":")
+        ax.set_yticks(places, [f"{model}: {score}" for model, score, _ in rows])
+        ax.set_xlabel(f"ROC-AUC, {level_text(found.level)} interval (0.5: no knowledge)")
+
+    return {"How well each score tells the inputs of another distribution": draw} if defined else {}
 
 
 def detect_ood_in_predictions(
