@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, align_models, first_difference, given_scores, labels_in_order, spanned_by
+from uqassay.evidence.data import Judged
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
 from uqassay.evidence.mistakes import stated_scores
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
@@ -45,8 +46,6 @@ from uqassay.text import counted, level_text, listed, listed_names
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "QUESTION",
@@ -88,7 +87,7 @@ class Side:
     groups: NDArray[Any] | None  #: (n,)
 
     @classmethod
-    def of_assay(cls, assay: "Assay", scores: Mapping[str, Sequence[str]]) -> "Side":
+    def of_assay(cls, judged: Judged, scores: Mapping[str, Sequence[str]]) -> "Side":
         """What an assay holds of the scores named for each model."""
         models = {
             m.name: SideModel(
@@ -99,10 +98,12 @@ class Side:
                 spanned_by=m.spanned_by,
                 errors=1.0 - m.columns["correct"] if m.predicts_classes else None,
             )
-            for m in assay.candidates
+            for m in judged.candidates
         }
-        counted = assay.class_names == tuple(str(c) for c in range(assay.n_classes))  # classes that were given no names
-        return cls(models, assay.n_instances, assay.n_classes, None if counted else assay.class_names, assay.groups)
+        counted = judged.class_names == tuple(
+            str(c) for c in range(judged.n_classes)
+        )  # classes that were given no names
+        return cls(models, judged.n_instances, judged.n_classes, None if counted else judged.class_names, judged.groups)
 
 
 def score_side(
@@ -597,7 +598,7 @@ class OodDetection(Shown):
 
 
 def detect_ood(
-    inside: "Assay",
+    inside: Judged,
     outside: Any,
     *,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
@@ -646,7 +647,7 @@ def detect_ood(
     """
     s = inside.settings
     own = Side.of_assay(inside, {m.name: stated_scores(m, inside) for m in inside.candidates})
-    if _is_assay(outside):
+    if isinstance(outside, Judged):
         if uncertainties is not None or groups is not None:
             fail(
                 "uncertainties" if groups is None else "groups",
@@ -681,9 +682,9 @@ def detect_ood(
     return found
 
 
-def noted_detection(assay: "Assay") -> OodDetection | None:
+def noted_detection(judged: Judged) -> OodDetection | None:
     """The newest result of `Assay.ood`; None before it is called."""
-    found: OodDetection | None = assay.shared.noted(NAME)
+    found: OodDetection | None = judged.shared.noted(NAME)
     return found
 
 
@@ -795,11 +796,6 @@ def _groups_named(argument: str) -> Iterator[None]:
         yield
     except InputError as problem:
         raise (problem.replace(parameter=argument) if problem.parameter == "groups" else problem) from problem
-
-
-def _is_assay(value: Any) -> "TypeGuard[Assay]":
-    """Whether this is an `Assay`, known by its fields: its class imports this module."""
-    return hasattr(value, "candidates") and isinstance(getattr(value, "settings", None), Settings)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._progress import shown_progress
 from uqassay.arrays import Floats
 from uqassay.checks import different, fail
-from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.data import Shared, units_of_runs
-from uqassay.evidence.excess import Excess
+from uqassay.evidence.data import Judged, units_of_runs
 from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
 from uqassay.evidence.lens import RANKING, claims_by, lenses, markdown_of_lenses
 from uqassay.evidence.mistakes import (
@@ -53,7 +51,7 @@ from uqassay.evidence.ranking import (
 )
 from uqassay.evidence.sampled import NO_TESTS, AssayTests
 from uqassay.evidence.scale import ScaleCheck, ScaledScores, scale_check_of
-from uqassay.evidence.scoring import ModelScores, SetSample, Settings, covered_column
+from uqassay.evidence.scoring import SetSample
 from uqassay.evidence.sentences import calibration_sentence, details, headline, verdict
 from uqassay.evidence.sets import VoteTests
 from uqassay.evidence.storage import Saved
@@ -65,7 +63,7 @@ from uqassay.metrics.risk import SelectiveGain
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import check_expansion
-from uqassay.records import Later, Shape
+from uqassay.records import Later
 from uqassay.results import Shown, ShownTable, Text
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents, win_shares
 
@@ -79,7 +77,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assay(Shown, Saved):
+class Assay(Judged, Shown, Saved):
     """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
 
     What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
@@ -91,20 +89,11 @@ class Assay(Shown, Saved):
     _thing: ClassVar[str] = "assay"
     _shown_more: ClassVar[str] = "summary(), plot(), show(), ranking(λ), table(name), warnings"
 
-    models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
-    labels: Annotated[NDArray[Any], Shape("n", ...)]  #: (n,), or distributions (n, K).
-    class_names: Annotated[tuple[str, ...], Shape("K")]
-    ids: Annotated[NDArray[Any], Shape("n")] | None
-    groups: Annotated[NDArray[Any], Shape("n")] | None
-    subgroups: dict[str, Annotated[NDArray[Any], Shape("n")]]
-    tradeoffs: tuple[float, ...]  #: The λ of the findings.
-    settings: Settings
     sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
     #: What should change how much the numbers are believed; each text is one sentence, codes are those of
     #: `evidence.CAUTIONS`.
     warnings: tuple[Note, ...]
     provenance: dict[str, Any]  #: Versions, input hashes, time taken.
-    excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
     #: Tests that take seconds, made when they are first asked for: `calibration` and `votes`.
     tests: Later[AssayTests] = NO_TESTS
     #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
@@ -124,74 +113,11 @@ class Assay(Shown, Saved):
         """Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes."""
         return self.tests().votes
 
-    # -- sizes and names ----------------------------------------------------------------------------------------------
-
-    @property
-    def n_instances(self) -> int:
-        """Number of instances n."""
-        return len(self.labels)
-
-    @cached_property
-    def n_units(self) -> int:
-        """Number of units that intervals and draws rest on: groups where they are given, else instances."""
-        return self.n_instances if self.groups is None else len(np.unique(self.groups))
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes K."""
-        return len(self.class_names)
-
-    @cached_property
-    def model_names(self) -> tuple[str, ...]:
-        """Names of the models, without the baselines."""
-        return tuple(m.name for m in self.candidates)
-
-    @cached_property
-    def candidates(self) -> tuple[ModelScores, ...]:
-        """The models to choose from, without the baselines."""
-        return tuple(m for m in self.models if not m.baseline)
-
-    @cached_property
-    def shared(self) -> Shared:
-        """Results that several findings need, each computed once."""
-        return Shared()
-
-    @cached_property
-    def classes(self) -> NDArray[np.int64]:
-        """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
-        return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
-
-    def hits(self, model: str) -> NDArray[np.bool_]:
-        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``.
-
-        Of class sets: whether they hold it, of votes more than half of them.
-        """
-        scores = self[model]
-        if scores.predicts_classes:
-            return scores.columns["label"] == self.classes
-        return scores.columns[covered_column(CLASS_RULES[0])] > 0.5
-
-    def __contains__(self, name: object) -> bool:
-        return any(m.name == name for m in self.models)
-
-    def __getitem__(self, name: str) -> ModelScores:
-        """Scores of one model or baseline by name."""
-        for m in self.models:
-            if m.name == name:
-                return m
-        known = ", ".join(repr(m.name) for m in self.models)
-        fail("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
-
     # -- ranking ------------------------------------------------------------------------------------------------------
 
     def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> Ranking:
         """Models and baselines by their mean E at one λ, best first, to be read: `Ranking` has a table, a figure, LaTeX."""
         return Ranking.of(self, tradeoff)
-
-    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Floats:
-        """E of every run and instance, ``(R, n)``."""
-        columns = self[model].columns
-        return columns["distance"] + tradeoff * columns["nonspecificity"]
 
     def ranked(self, tradeoff: float = DEFAULT_TRADEOFF) -> tuple[Ranked, ...]:
         """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
@@ -385,6 +311,8 @@ class Assay(Shown, Saved):
         share_out: float | None = None,
     ) -> "OodDetection":
         """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR, SCOD areas.
+
+        The page and the Markdown of this assay then show the newest result.
 
         Parameters
         ----------
