@@ -21,7 +21,7 @@ PACKAGE = SOURCE / "uqassay"
 # A room imports from those to its left. The second wing (`lab`) makes predictions, and nothing in the first one imports it.
 SHARED = (
     *("errors", "checks", "notes", "text", "arrays", "native", "results", "records", "files", "frames", "ids"),
-    *("_lazy", "_workers"),
+    *("_lazy", "_progress", "_workers"),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),

@@ -6,15 +6,15 @@ the fields, so that no field is listed anywhere. A value of another type, an unk
 shape or type, and an array that no field asks for are each refused in one sentence.
 
 What a type hint cannot say stands once with the record: `Shape` in the hint of an array, and a method ``_check_read``, which
-`unpacked` calls.
+`unpacked` calls. A `Later` is packed as its value.
 """
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import EllipsisType, NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, final, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 import numpy as np
@@ -24,9 +24,10 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.results import number_from_json, plain
 
-__all__ = ["Shape", "packed", "unpacked"]
+__all__ = ["Later", "Shape", "packed", "unpacked"]
 
 Kind = TypeVar("Kind")
+Found = TypeVar("Found")
 Arrays = dict[str, NDArray[Any]]
 Lengths = ChainMap[str, int]
 
@@ -83,6 +84,37 @@ class Shape:
             fail(place, f"must lie between {low} and {high}", "", "", code="range")
 
 
+@final
+class Later(Generic[Found]):
+    """A value that is computed when it is first asked for, by calling this. Copies of a record share it.
+
+    Examples
+    --------
+    >>> later = Later(lambda: print("computed") or 3)
+    >>> later() + later()
+    computed
+    6
+    """
+
+    def __init__(self, compute: Callable[[], Found]) -> None:
+        self._compute: Callable[[], Found] | None = compute
+
+    @classmethod
+    def known(cls, value: Found) -> "Later[Found]":
+        """A value that is there already."""
+        return cls(lambda: value)
+
+    def __call__(self) -> Found:
+        """The value, computed now unless it is there already."""
+        if (compute := self._compute) is not None:
+            self._found = compute()
+            self._compute = None  # with all that it held
+        return self._found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Later.known, (self(),)  # another process gets the value
+
+
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     """The hints of the fields of a record; {} for other types."""
@@ -133,6 +165,8 @@ def _packed(value: Any, hint: Any, place: str, arrays: Arrays) -> Any:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _packed(value, parts[0], place, arrays)
+    if origin is Later:
+        return _packed(value(), parts[0], place, arrays)
     if value is None or hint is Any:
         return plain(value)
     if origin in (Union, UnionType):
@@ -207,6 +241,8 @@ class _Reading:
             found = self.value(value, parts[0], place, lengths)
             parts[1].check(found, place, lengths)
             return found
+        if origin is Later:
+            return Later.known(self.value(value, parts[0], place, lengths))
         if origin in (Union, UnionType):
             return self.one_of(value, parts, place, lengths)
         if origin is np.ndarray:

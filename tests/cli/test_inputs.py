@@ -129,8 +129,8 @@ def test_progress_names_every_step(folder):
     np.savez("a.npz", probs=PROBS, labels=Y)
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
-    assert steps[:4] == ["reading a.npz", "checking the predictions", "m", "calibration of m"]
-    assert steps[4:] == ["baselines", "backward scores", "pictured sets"]
+    assert steps[:3] == ["reading a.npz", "checking the predictions", "m"]
+    assert steps[3:] == ["baselines", "backward scores", "pictured sets", "calibration of m"]
 
 
 def test_a_meaning_of_variances_is_for_the_files_that_lack_it(folder):

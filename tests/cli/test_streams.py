@@ -86,7 +86,7 @@ def test_every_stage_of_a_report_is_shown(files, tmp_path):
     labels, page = ["--labels", files / "labels.npy"], ["-o", tmp_path / "report.html"]
     argv = ["report", files / "de.npz", *labels, *page, "--save", tmp_path / "kept"]
     shown = ANSI.sub("", in_terminal(argv, 80, stream="stderr"))
-    stages = ["reading", "checking the predictions", "calibration of", "baselines", "backward scores", "pictured sets"]
+    stages = ["reading", "checking the predictions", "baselines", "backward scores", "pictured sets", "calibration of"]
     stages += ["verdict", "keeping the assay", "writing the page: findings", "writing the page: instances"]
     places = [shown.find(stage) for stage in stages]
     assert -1 not in places

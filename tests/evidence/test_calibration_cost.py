@@ -32,6 +32,12 @@ def test_points_are_tested_on_all_instances_in_all_runs(n):
     assert n * cost.point_draws(n) <= max(cost.POINT_WORK, 199 * n)
 
 
+def test_numbers_of_instances_below_ten_are_whole(monkeypatch):
+    monkeypatch.setattr(cost, "MOST_VALUES", 24)  # as of normal logits of thousands of classes
+    found = cost.afforded((uq.Point(np.full((1, 3), 1 / 3)),), ECE, 100).n_tested
+    assert (found, type(found)) == (8, int)
+
+
 def test_sets_that_cost_too_much_are_tested_by_their_mean():
     assert cost.afforded(sized(50, 100, 2), ECE, 4_000) == (4_000, 2, True)
     assert cost.afforded(sized(100, 100, 2), ECE, 10_000) == (2_000, 2, True)  # of what its numbers allow

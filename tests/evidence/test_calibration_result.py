@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from tests.notes import said
+from tests.report.calibration_cases import with_tests
 
 import uqassay as uq
 
@@ -24,7 +25,7 @@ def test_a_run_whose_test_is_undefined_leaves_those_of_the_others():
         tests = [
             replace(t, pvalue=p) for t, p in zip(found.calibration, np.array([0.02, nan])[list(order)], strict=True)
         ]
-        rows = replace(found, calibration=tuple(tests)).rows("findings")
+        rows = with_tests(found, *tests).rows("findings")
         assert next(r for r in rows if r["metric"] == "calibration-pvalue" and r["run"] == "all")["estimate"] == 0.02
 
 

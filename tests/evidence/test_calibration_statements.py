@@ -1,11 +1,10 @@
 """What the calibration tests say, as data: outcomes against their definition, and one record per model and measure."""
 
-import dataclasses
 import json
 
 import numpy as np
 import pytest
-from tests.report.calibration_cases import made_up
+from tests.report.calibration_cases import made_up, with_tests
 
 import uqassay as uq
 from uqassay.evidence.calibration import calibration_claims, judged_tests, outcome_of, point_models
@@ -38,7 +37,7 @@ def test_one_record_for_each_model_and_measure(assay):
     tests = [made_up("P", "brier", pvalue=p, run=r, **single) for r, p in enumerate((0.001, 0.6, nan))]
     tests += [made_up("P", "ece-confidence", pvalue=0.002, run=r, **single) for r in (0, 1)]
     tests += [made_up("DE", "brier", pvalue=0.9, n_tested=100), made_up("DE", "ece-confidence", pvalue=nan)]
-    claims = calibration_claims(dataclasses.replace(assay, calibration=tuple(tests)))
+    claims = calibration_claims(with_tests(assay, *tests))
     assert [(c.model, c.measure, c.tested, c.outcome, c.runs_rejected, c.n_runs, c.n_runs_given) for c in claims] == [
         ("P", "brier", "point", "rejected", (0,), 3, 3),
         ("P", "ece-confidence", "point", "rejected", (0, 1), 2, 3),
@@ -57,7 +56,7 @@ def test_directions_that_differ_between_runs_are_none(assay):
         made_up("P", "brier", pvalue=0.0001, run=r, tested="mean", gap=gap, gap_pvalue=0.0001)
         for r, gap in enumerate((0.1, -0.1))
     ]
-    (claim,) = calibration_claims(dataclasses.replace(assay, calibration=tuple(tests)))
+    (claim,) = calibration_claims(with_tests(assay, *tests))
     assert (claim.direction, claim.runs_rejected) == ("", (0, 1))
 
 
@@ -76,5 +75,5 @@ def test_directions_are_adjusted_for_all_models_and_runs():
 
 def test_the_mean_of_a_set_is_told_from_a_point(assay):
     tests = tuple(made_up(m, "brier", pvalue=0.5, tested="mean") for m in ("P", "DE"))
-    assert [c.tested for c in calibration_claims(dataclasses.replace(assay, calibration=tests))] == ["point", "mean"]
+    assert [c.tested for c in calibration_claims(with_tests(assay, *tests))] == ["point", "mean"]
     assert point_models(assay) == {"P"}

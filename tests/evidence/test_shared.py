@@ -46,3 +46,14 @@ def test_results_of_several_keys_are_computed_together_and_once():
     assert asked == [[2, 3], [4]]
     assert shared.once(("square", 4), lambda: None) == 16
     assert shared.each("cube", [2], lambda keys: [k**3 for k in keys]) == [8]
+
+
+def test_the_newest_result_of_a_question_is_noted():
+    shared = Shared()
+    assert shared.noted("ood") is None
+    shared.note("ood", 1)
+    shared.note("ood", 2)
+    for k in range(MOST):
+        shared.once(k, lambda k=k: k)
+    assert shared.noted("ood") == 2
+    assert pickle.loads(pickle.dumps(shared)).noted("ood") is None

@@ -100,10 +100,14 @@ DAMAGE = {
     "name of another type": lambda folder: change_facts(folder, lambda f: f.update(class_names=["cat", 1, "a b"])),
     "no baseline": lambda folder: change_facts(folder, lambda f: f["models"][2].update(baseline=False)),
     "model twice": lambda folder: change_facts(folder, lambda f: f["models"][1].update(name="DE")),
-    "run that is not there": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(run=1)),
-    "half a run": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(run=0.0)),
-    "no diagram of a test": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(before=None)),
-    "another kind of test": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(tested="x")),
+    "run that is not there": lambda folder: change_facts(folder, lambda f: f["tests"]["calibration"][0].update(run=1)),
+    "half a run": lambda folder: change_facts(folder, lambda f: f["tests"]["calibration"][0].update(run=0.0)),
+    "no diagram of a test": lambda folder: change_facts(
+        folder, lambda f: f["tests"]["calibration"][0].update(before=None)
+    ),
+    "another kind of test": lambda folder: change_facts(
+        folder, lambda f: f["tests"]["calibration"][0].update(tested="x")
+    ),
     "draws in decimals": lambda folder: change_facts(folder, lambda f: f["settings"].update(n_draws=20.0)),
     "level 1": lambda folder: change_facts(folder, lambda f: f["settings"].update(level=1.0)),
     "seed below 0": lambda folder: change_facts(folder, lambda f: f["settings"].update(seed=-1)),
@@ -135,8 +139,8 @@ def test_a_missing_entry_is_named(kept):
 
 
 def test_another_version_is_refused(kept):
-    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/5"))
-    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/6'", error=FileFormatError):
+    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/6"))
+    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/7'", error=FileFormatError):
         uq.Assay.load(kept)
 
 

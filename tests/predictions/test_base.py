@@ -298,6 +298,14 @@ def test_a_statement_that_was_changed_forgets(kind, random_generator):
     assert binary.mean_probs().shape == (10, 2)
 
 
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_a_copy_that_forgets_says_the_same(kind, random_generator):
+    kept = random_prediction(kind, random_generator, 10, 3).remembering(*REMEMBERED)
+    forgot = kept.forgetting()
+    assert (kept.remembers, forgot.remembers, forgot[2:5].remembers) == (True, False, False)
+    np.testing.assert_array_equal(forgot[2:5].upper_probs(), kept.upper_probs()[2:5])
+
+
 def test_masses_with_other_values_forget(random_generator):
     kept = random_prediction("Masses", random_generator, 5, 3).remembering(*REMEMBERED)
     other = replace(kept, masses=kept.masses[::-1])

@@ -1,5 +1,6 @@
 """Assays and tests that the report's pictures of calibration are judged on."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -7,8 +8,10 @@ from tests.report.cases import softmax
 
 import uqassay as uq
 from uqassay.evidence.calibration import ModelCalibration
+from uqassay.evidence.sampled import AssayTests
 from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.metrics.reliability_diagrams import reliability
+from uqassay.records import Later
 
 
 @cache
@@ -60,3 +63,8 @@ def made_up(model, measure, *, pvalue, run=0, tested="mixtures", n_draws=99, **c
         "notes": (),
     }
     return ModelCalibration(**{**facts, **changes})
+
+
+def with_tests(assay, *tests):
+    """The same assay with these calibration tests alone."""
+    return replace(assay, tests=Later.known(AssayTests(tests)))

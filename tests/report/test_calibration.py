@@ -1,11 +1,10 @@
 """The part of the page on calibration: its numbers are those of the assay's tests."""
 
-import dataclasses
 import json
 
 import numpy as np
 import pytest
-from tests.report.calibration_cases import ensembles, made_up
+from tests.report.calibration_cases import ensembles, made_up, with_tests
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
@@ -23,10 +22,6 @@ def assay():
 @pytest.fixture(scope="module")
 def lens(assay):
     return json.loads(json.dumps(calibration_section(assay)))
-
-
-def with_tests(assay, *tests):
-    return dataclasses.replace(assay, calibration=tests)
 
 
 def rows_of(assay):

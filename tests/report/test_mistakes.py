@@ -8,8 +8,9 @@ import pytest
 from tests.report.cases import ranked_assay, softmax
 
 import uqassay as uq
+from uqassay.evidence.lens import LENSES
 from uqassay.evidence.mistakes import RankedScore
-from uqassay.report.page import LENSES, lens_sections
+from uqassay.report.page import lens_sections
 from uqassay.report.sections import best_scores, mistakes_section, ranked_scores, risk_curve
 from uqassay.report.sentences import BEST
 from uqassay.text import number
@@ -183,7 +184,7 @@ def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
     a = uq.assay({"m": uq.Point(p)}, y, n_draws=10)
     assert mistakes_section(a) == {"finding": words}
     found = lens_sections(a)[0]
-    assert (found["id"], found["title"], found["finding"]) == ("mistakes", LENSES[0].title, words)
+    assert (found["id"], found["title"], found["finding"]) == ("mistakes", LENSES[1].question, words)
     assert "views" not in found
 
 

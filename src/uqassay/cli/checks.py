@@ -18,6 +18,7 @@ from uqassay.cli.inputs import AssayRequest, check_text, make_assay, model_files
 from uqassay.cli.screen import complain, unicode_text
 from uqassay.evidence import Assay
 from uqassay.evidence.gain_words import read_gain
+from uqassay.evidence.lens import markdown_of_lenses
 from uqassay.evidence.stream import STAGES
 from uqassay.files import whole_file
 from uqassay.metrics.names import metric_name
@@ -516,6 +517,7 @@ def markdown_summary(
     for ranking in rankings:
         heading = [f"### Ranking at λ = {tradeoff(ranking.tradeoff)}"] if len(rankings) > 1 else []
         parts += [*heading, ranking.to_markdown()]
+    parts += markdown_of_lenses(assay)
     if assay.warnings:
         cautions = "\n".join(f"* {markdown_text(note.text)}" for note in assay.warnings)
         parts.append(f"<details><summary>Reasons for caution</summary>\n\n{cautions}\n\n</details>")

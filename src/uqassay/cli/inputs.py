@@ -223,7 +223,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     files = loaded.files | {"focal_sets": request.focal_sets} | {in_assay[name]: subgroups[name] for name in subgroups}
     shown = {"y_true": ""} | {in_assay[name]: f"subgroup {name!r}" for name in subgroups}
     with about_files(files, shown):
-        return assay(
+        judged = assay(
             loaded.runs,
             loaded.labels,
             tradeoffs=tradeoffs,
@@ -252,6 +252,8 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             progress=say,
             client=request.cluster,
         )
+        judged.tests()  # here, where errors name the files
+    return judged
 
 
 def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:

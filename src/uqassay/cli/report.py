@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from pathlib import Path
@@ -52,7 +52,9 @@ from uqassay.cli.screen import (
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration import judged_tests
+from uqassay.evidence.lens import lenses
 from uqassay.evidence.mistakes import reference_score
+from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -313,7 +315,7 @@ def _restricted(assay: Assay, rows: NDArray[np.int64]) -> Assay:
         subgroups={},
         sets={},
         warnings=(),
-        calibration=(),
+        tests=NO_TESTS,
         classwise_error={},
         scaled={},
     )
@@ -352,10 +354,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     print_variance(assay)
     print_breakpoints(assay)
     print_subgroup_rankings(assay, tradeoffs)
-    print_mistakes(assay)
-    print_sets(assay)
-    print_votes(assay)
-    print_calibration(assay)
+    print_lenses(assay)
     print_warnings(assay)
 
 
@@ -582,6 +581,32 @@ def _with_interval(estimate: Estimate) -> str:
     if np.isnan(estimate):
         return ABSENT
     return f"{number(float(estimate))} ({interval(estimate.low, estimate.high)})"
+
+
+PRINTED: Mapping[str, Callable[[Assay], None]] = {
+    "mistakes": print_mistakes,
+    "calibration": print_calibration,
+    "sets": print_sets,
+    "votes": print_votes,
+}  # lenses that have tables of their own
+
+
+def print_lenses(assay: Assay) -> None:
+    """What each lens found, if anything: its own tables, or sentences and table of its result."""
+    for lens in lenses():
+        if lens.id in PRINTED:
+            PRINTED[lens.id](assay)
+        elif (found := lens.measure(assay)) is not None:
+            console, table = open_console(), found._shown_table()
+            console.print()
+            console.print(Text(visible(lens.question), "bold"))
+            for sentence in found._shown_sentences() or [f"{found._shown_title()}."]:
+                console.print(Text(visible(sentence)))
+            print_text("\n".join(table.as_text()))
+            if table.caption:
+                console.print(Text(visible(table.caption), "dim"))
+            for note in found._shown_notes():
+                print_note(note)
 
 
 # -- warnings and files -----------------------------------------------------------------------------------------------

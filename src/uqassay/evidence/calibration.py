@@ -55,6 +55,7 @@ __all__ = [
     "ROW_FIELDS",
     "CalibrationClaim",
     "CalibrationPlan",
+    "ForeseenTest",
     "Gaps",
     "JudgedTest",
     "ModelCalibration",
@@ -70,10 +71,12 @@ __all__ = [
     "classwise_gaps",
     "errors_of_gaps",
     "fine_tests",
+    "foreseen_tests",
     "given_tests",
     "judged_tests",
     "model_groups",
     "n_points",
+    "no_test",
     "outcome_of",
     "parts_of",
     "point_draws",
@@ -145,7 +148,7 @@ def estimated_seconds(run: Prediction, afforded: Afforded, n_measures: int) -> f
 
 def _round(size: int, n: int) -> int:
     """At most n; a part in two digits, which read better."""
-    step = 10 ** (len(str(size)) - 2) if size < n else 1
+    step = 10 ** max(len(str(size)) - 2, 0) if size < n else 1
     return min(n, size // step * step)
 
 
@@ -1147,7 +1150,7 @@ def calibration_tests(
     """
     if not measures:
         return ()
-    reasons = {name: reason for name, runs in models.items() if (reason := _no_test(runs[0], labels))}
+    reasons = {name: reason for name, runs in models.items() if (reason := no_test(runs[0], labels))}
     found = {
         (name, 0, measure): _untested(name, measure, len(labels), n_points(models[name][0]), reason)
         for name, reason in reasons.items()
@@ -1170,6 +1173,44 @@ def calibration_tests(
         for measure, test in zip(one.measures, tests, strict=True)
     }
     keys = ((name, r, measure) for name, runs in models.items() for r in range(len(runs)) for measure in measures)
+    return tuple(found[key] for key in keys if key in found)
+
+
+class ForeseenTest(NamedTuple):
+    """What is known of a test before it is made."""
+
+    model: str
+    n_tested: int
+    n_instances: int
+    ignores_groups: bool  #: As `ModelCalibration.ignores_groups`.
+
+
+SEEN = 8  # instances that show how a measure is tested
+
+
+def foreseen_tests(
+    models: Mapping[str, tuple[Prediction, ...]],
+    labels: NDArray[Any],
+    measures: Sequence[CalibrationMeasure],
+    *,
+    groups: NDArray[Any] | None,
+    seed: int,
+) -> tuple[ForeseenTest, ...]:
+    """The tests that `calibration_tests` will make, but for those of which it knows that they are undefined.
+
+    Of the models, some instances are enough.
+    """
+    tested = {name: runs for name, runs in models.items() if not no_test(runs[0], labels)}
+    found = {}
+    for one in _work_on(tested, measures, len(labels)):
+        n_tested = len(choose_instances(len(labels), one.afforded.n_tested, groups, seed))
+        by_signs = [False] * len(one.measures)
+        if groups is not None and not one.is_set:
+            by_signs = _by_signs(tested[one.model][one.run][:SEEN].mean_probs(), one.measures, groups)
+        for measure, signed in zip(one.measures, by_signs, strict=True):
+            ignored = groups is not None and not signed
+            found[one.model, one.run, measure] = ForeseenTest(one.model, n_tested, len(labels), ignored)
+    keys = ((name, r, measure) for name, runs in tested.items() for r in range(len(runs)) for measure in measures)
     return tuple(found[key] for key in keys if key in found)
 
 
@@ -1246,7 +1287,7 @@ def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:
     return notes
 
 
-def _no_test(run: Prediction, labels: NDArray[Any]) -> Note | None:
+def no_test(run: Prediction, labels: NDArray[Any]) -> Note | None:
     """Why a model cannot be tested."""
     if labels.ndim == 2:
         return SOFT

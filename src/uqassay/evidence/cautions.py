@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from uqassay.calibration.mixtures import IN_GROUPS
 from uqassay.evidence.align import BASELINES, Aligned
-from uqassay.evidence.calibration import ModelCalibration
+from uqassay.evidence.calibration import ForeseenTest
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.metrics.measures import CalibrationMeasure
 from uqassay.notes import Note
 from uqassay.statistics.units import Units, make_units, spread_of_mean
 from uqassay.text import count, counted, listed, listed_names, named
@@ -165,24 +165,20 @@ def _degrees_of_freedom(model: ModelScores, units: Units) -> float:
     return spread_of_mean(e - e.mean(), units).dof
 
 
-def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) -> tuple[Note, ...]:
-    """What limits the calibration tests; each text is one whole sentence."""
-    if not tests:
-        return ()
-    if aligned.labels.ndim == 2:
+def calibration_cautions(
+    tests: Sequence[ForeseenTest], aligned: Aligned, measures: Sequence[CalibrationMeasure]
+) -> tuple[Note, ...]:
+    """What limits the calibration tests by these measures, before they are made; each text is one whole sentence."""
+    if measures and aligned.labels.ndim == 2:
         text = (
             "Calibration is not tested: the tests take one label for each instance, and these are label distributions."
         )
         return (Note("no-calibration-test", text),)
     found = []
-    tests = [t for t in tests if t.tested != "nothing"]
-    if not tests:
-        return ()
-    independent = list(dict.fromkeys(t.model for t in tests if IN_GROUPS in t.notes))
+    models = {t.model for t in tests}
+    independent = list(dict.fromkeys(t.model for t in tests if t.ignores_groups))
     if independent:
-        whose = (
-            "" if len(independent) == len({t.model for t in tests}) else f" of {listed_names(independent, most=SHOWN)}"
-        )
+        whose = "" if len(independent) == len(models) else f" of {listed_names(independent, most=SHOWN)}"
         text = (
             f"The calibration tests{whose} take labels for independent; where those of one group depend on each other, "
             "p-values are too small."
@@ -191,7 +187,7 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
     parts = {t.model: t.n_tested for t in tests if t.n_tested < t.n_instances}
     if parts:
         n, sizes = tests[0].n_instances, sorted(set(parts.values()))
-        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed_names(list(parts), most=SHOWN)}"
+        whose = "" if len(parts) == len(models) else f" of {listed_names(list(parts), most=SHOWN)}"
         took = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
         text = (
             f"The calibration tests{whose} took {took} of the {count(n)} instances, chosen at random; "

@@ -38,6 +38,7 @@ __all__ = [
     "claims_of",
     "group_claims",
     "input_claims",
+    "not_calibrated_claims",
     "part_claims",
     "refusal_claims",
     "same_models",
@@ -539,10 +540,10 @@ CLAIM_COLUMNS = (
 
 
 def claims_of(assay: "Assay") -> tuple[Claim, ...]:
-    """All claims of an assay; see `Assay.claims`."""
+    """All claims of an assay but those of the calibration tests; see `Assay.claims`."""
     if not assay.winners():
         none = Claim("cannot-tell", assay.model_names, limited_by="infinite")
-        return (none, *backward_claims(assay), *not_calibrated_claims(assay))
+        return (none, *backward_claims(assay))
     winner = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     differences = (
         *choice_claims(assay, choices(assay)),
@@ -557,5 +558,4 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
         *refusal_claims(assay, winner.model),
         *wider_claims(assay),
         *backward_claims(assay),
-        *not_calibrated_claims(assay),
     )

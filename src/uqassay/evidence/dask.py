@@ -14,12 +14,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from uqassay._progress import shown_progress, silent
 from uqassay._workers import connected, packed, unpacked
 from uqassay.arrays import as_array, limited_cores, row_chunks
 from uqassay.checks import fail
 from uqassay.errors import InputError, UqassayError
 from uqassay.evidence.align import Aligned, align_values, as_runs, in_order, rows_of_index
-from uqassay.evidence.findings import subgroup_values
+from uqassay.evidence.findings import of_same_instances, subgroup_values
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.result import Assay
 from uqassay.evidence.stream import AssayStream, GreatestKeys, KeptPictures, StreamState, check_same_form, refuse_mixed
@@ -689,7 +690,7 @@ MOST_SAID = 50  # times that the progress is told
 def assay_on_dask(
     predictions: Mapping[str, Any],
     y_true: Any,
-    options: AssayOptions,
+    stream: AssayStream,
     *,
     client: Any = None,
     uncertainties: Mapping[str, Mapping[str, Any]] | None = None,
@@ -702,36 +703,36 @@ def assay_on_dask(
     ----------
     predictions : dict of str to dask array, DaskPrediction or anything else that `assay` takes
     y_true : array or dask array
-    options : AssayOptions
+    stream : AssayStream
+        Without instances, so that it has the options alone.
     client : distributed.Client or str, optional
         A client, or the address of a scheduler. By default the current client, or dask's scheduler in this process.
     uncertainties, groups, subgroups
         As for `assay`; dask arrays among them are computed first.
     """
     started = time.perf_counter()
-    if options.ignore_label is not None:
+    if stream.ignore_label is not None:
         fail(
             "ignore_label",
             "is not for dask arrays, whose rows are not moved",
-            f"got {options.ignore_label!r}",
+            f"got {stream.ignore_label!r}",
             "select the rows of all arrays first",
             code="conflict",
         )
-    say = options.progress or (lambda text: None)
     optional_package("dask.array", "dask", "an assay over dask arrays")
-    with open_engine(client, say) as engine:
-        inputs = DaskInputs.of(
-            predictions,
-            y_true,
-            here=engine.now,
-            groups=groups,
-            subgroups=subgroups,
-            uncertainties=uncertainties,
-        )
-        state = _score(inputs, options, engine, say)
-    stream = AssayStream(**_fields(options))
-    object.__setattr__(stream, "_state", state)
-    result = stream.compute()
+    y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
+    with shown_progress(stream.progress) as say:
+        with open_engine(client, say) as engine:
+            inputs = DaskInputs.of(
+                predictions,
+                y_true,
+                here=engine.now,
+                groups=groups,
+                subgroups=subgroups,
+                uncertainties=uncertainties,
+            )
+            state = _score(inputs, stream, engine, say)
+        result = stream._holding(state).compute()
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result
 
@@ -746,7 +747,7 @@ def _score(inputs: DaskInputs, options: AssayOptions, engine: Engine, say: Say) 
 
     say("looking at the first chunk")
     common = [
-        delayed({**_fields(options), "progress": None}, traverse=False),
+        delayed({**_fields(options), "progress": silent}, traverse=False),
         delayed(inputs.models, traverse=False),
     ]
     chunk = delayed(score_chunk, pure=False)

@@ -1,22 +1,26 @@
-"""The data of an assay: columns of models on chosen runs and instances, and results that several findings need."""
+"""The data that lenses take: `Judged`, columns of models on chosen runs and instances, results that are computed once."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import Floats
-from uqassay.evidence.scoring import ModelScores
+from uqassay.checks import fail
+from uqassay.credal.undominated import CLASS_RULES
+from uqassay.evidence.excess import Excess
+from uqassay.evidence.scoring import ModelScores, Settings, covered_column
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.records import Shape
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.estimate import mean_estimates
 
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
-
 __all__ = [
     "ChosenColumns",
+    "Judged",
     "Shared",
     "one_run",
     "units_of_runs",
@@ -43,6 +47,15 @@ class Shared:
 
     def __init__(self) -> None:
         self._found: dict[Hashable, Any] = {}
+        self._newest: dict[str, Any] = {}
+
+    def note(self, name: str, found: Any) -> None:
+        """Keep the newest result of a question that was asked with more than the assay, for `noted`."""
+        self._newest[name] = found
+
+    def noted(self, name: str) -> Any:
+        """The newest result of that question; None before it is asked."""
+        return self._newest.get(name)
 
     def once(self, key: Hashable, compute: Callable[[], Found]) -> Found:
         """The result of a key, computed at the first request."""
@@ -76,6 +89,91 @@ class Shared:
         return Shared, ()  # a copy computes again
 
 
+# What was judged: columns of all models, labels, groups, settings.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judged:
+    """The data of an assay that its lenses take: columns of every model, labels, groups, settings, and a cache.
+
+    `Assay` is the same with what was found, and with methods.
+    """
+
+    models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
+    labels: Annotated[NDArray[Any], Shape("n", ...)]  #: (n,), or distributions (n, K).
+    class_names: Annotated[tuple[str, ...], Shape("K")]
+    ids: Annotated[NDArray[Any], Shape("n")] | None
+    groups: Annotated[NDArray[Any], Shape("n")] | None
+    subgroups: dict[str, Annotated[NDArray[Any], Shape("n")]]
+    tradeoffs: tuple[float, ...]  #: The λ of the findings.
+    settings: Settings
+    excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances n."""
+        return len(self.labels)
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units that intervals and draws rest on: groups where they are given, else instances."""
+        return self.n_instances if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return len(self.class_names)
+
+    @cached_property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models, without the baselines."""
+        return tuple(m.name for m in self.candidates)
+
+    @cached_property
+    def candidates(self) -> tuple[ModelScores, ...]:
+        """The models to choose from, without the baselines."""
+        return tuple(m for m in self.models if not m.baseline)
+
+    @cached_property
+    def shared(self) -> Shared:
+        """Results that several findings need, each computed once."""
+        return Shared()
+
+    @cached_property
+    def classes(self) -> NDArray[np.int64]:
+        """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
+        return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
+
+    def hits(self, model: str) -> NDArray[np.bool_]:
+        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``.
+
+        Of class sets: whether they hold it, of votes more than half of them.
+        """
+        scores = self[model]
+        if scores.predicts_classes:
+            return scores.columns["label"] == self.classes
+        return scores.columns[covered_column(CLASS_RULES[0])] > 0.5
+
+    def __contains__(self, name: object) -> bool:
+        return any(m.name == name for m in self.models)
+
+    def __getitem__(self, name: str) -> ModelScores:
+        """Scores of one model or baseline by name."""
+        for m in self.models:
+            if m.name == name:
+                return m
+        known = ", ".join(repr(m.name) for m in self.models)
+        fail("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
+
+    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Floats:
+        """E of every run and instance, ``(R, n)``."""
+        columns = self[model].columns
+        return columns["distance"] + tradeoff * columns["nonspecificity"]
+
+
+AnyJudged = TypeVar("AnyJudged", bound=Judged)
+
+
 # Columns of one model on chosen runs and instances, and their means.
 
 
@@ -85,7 +183,7 @@ class ChosenColumns:
 
     Parameters
     ----------
-    assay : Assay
+    judged : Judged
     model : ModelScores
     run : int, optional
     mask : bool array (R, n), optional
@@ -94,12 +192,12 @@ class ChosenColumns:
     """
 
     def __init__(
-        self, assay: "Assay", model: ModelScores, *, run: int | None = None, mask: NDArray[np.bool_] | None = None
+        self, judged: Judged, model: ModelScores, *, run: int | None = None, mask: NDArray[np.bool_] | None = None
     ) -> None:
         self._columns = model.columns
         self._runs = slice(None) if run is None else slice(run, run + 1)
         self._place: Any = None
-        self.groups, self.level = assay.groups, assay.settings.level
+        self.groups, self.level = judged.groups, judged.settings.level
         if mask is None:
             return
         if (mask == mask[0]).all():
@@ -137,8 +235,8 @@ def units_of_runs(groups: NDArray[Any] | None, n_runs: int, n: int) -> NDArray[A
     return np.tile(np.arange(n) if groups is None else groups, n_runs)
 
 
-def with_numbered_groups(assay: "Assay") -> "Assay":
-    """The same assay with whole numbers as groups: they are sorted faster than names, and that is done thousands of times."""
-    if assay.groups is None:
-        return assay
-    return replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
+def with_numbered_groups(judged: AnyJudged) -> AnyJudged:
+    """The same data with whole numbers as groups: they are sorted faster than names, and that is done thousands of times."""
+    if judged.groups is None:
+        return judged
+    return replace(judged, groups=np.unique(judged.groups, return_inverse=True)[1])

@@ -1,24 +1,15 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
-from uqassay._workers import Workers
-from uqassay.evidence.align import align, given_scores, without_label
-from uqassay.evidence.calibration import calibration_tests
 from uqassay.evidence.dask import assay_on_dask, holds_dask
-from uqassay.evidence.excess import excess_of
-from uqassay.evidence.findings import of_same_instances, subgroup_values
-from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
+from uqassay.evidence.options import CALIBRATION, TRADEOFFS
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scale import SCALES
-from uqassay.evidence.scoring import able_to_hold
-from uqassay.evidence.sets import vote_tests
-from uqassay.evidence.stream import AssayParts, conclude, score_models, valid_runs
+from uqassay.evidence.stream import AssayStream
 from uqassay.predictions import Prediction
 from uqassay.predictions.adapters import predicted_by_classifiers
 
@@ -90,7 +81,8 @@ def assay(
         Measures of `metrics.CALIBRATION_MEASURES` by which each model is tested: sets of members, vertices, intervals and
         masses by `calibration.credal_calibration_test`, whether some mixture of them is calibrated, the others by
         `calibration.calibration_test` of their mean. Large test sets are tested on a random part of the instances, and the
-        results say so. () for none.
+        results say so. The tests are made when `calibration`, findings, claims, verdict, page or `save` first ask for them,
+        with the same numbers whenever that is. () for none.
     groups : array (n,), optional
         Patients, sites, videos: intervals, tests and bootstrap resample whole groups. By default those that a prediction
         carries.
@@ -122,7 +114,8 @@ def assay(
     rng : int, optional
         Seed; None means 0, so that a rerun agrees.
     progress : callable, optional
-        Called with the name of each stage when it begins, as `Assay.to_html` does; `print` will do.
+        Called with the name of each stage when it begins, as `Assay.to_html` does; `print` will do. By default a terminal or
+        a notebook shows the stage where it takes longer than a second.
     client : distributed.Client or str, optional
         Where Dask scores the chunks of the instances: a client, or the address of a scheduler. By default, and for dask arrays
         alone, the current client, or dask's scheduler in this process. The result is the same, see docs/dask.md.
@@ -143,8 +136,7 @@ def assay(
     >>> [(r.model, round(float(r.estimate), 3)) for r in a.ranked(0.5)]
     [('sure', 0.105), ('vacuous', 0.347), ('unsure', 0.602), ('class-prior', 0.693)]
     """
-    started = time.perf_counter()
-    options = AssayOptions(
+    stream = AssayStream(
         class_names=class_names,
         tradeoffs=tradeoffs,
         distance=distance,
@@ -167,77 +159,15 @@ def assay(
         rng=rng,
         progress=progress,
     )
-    y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
     predictions = predicted_by_classifiers(predictions, X)
     if client is not None or holds_dask(predictions):
         return assay_on_dask(
             predictions,
             y_true,
-            options,
+            stream,
             client=client,
             uncertainties=uncertainties,
             groups=groups,
             subgroups=subgroups,
         )
-    if progress is not None:
-        progress("checking the predictions")
-    ignored = 0
-    if ignore_label is not None:
-        predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
-            ignore_label,
-            predictions,
-            y_true,
-            class_names=class_names,
-            groups=groups,
-            subgroups=subgroups,
-            uncertainties=uncertainties,
-        )
-    aligned = align(
-        predictions,
-        y_true,
-        groups=groups,
-        class_names=class_names,
-        repair=repair,
-        common_members=common_members,
-        seed=options.seed,
-        votes_are=votes_are,
-    )
-    aligned = replace(aligned, ignored=ignored)
-    given = given_scores(uncertainties, aligned)
-    settings = options.settings(aligned, given)
-    parts = subgroup_values(subgroups, len(aligned.labels), aligned.known)
-    models = able_to_hold(aligned.models)
-    scored = score_models(
-        models,
-        aligned.labels,
-        settings,
-        given=given,
-        scales=options.factors,
-        groups=aligned.groups,
-        progress=progress,
-    )
-    valid = {name: valid_runs(runs, convention) for name, runs in models.items()}
-    with Workers() as workers:
-        tests = calibration_tests(
-            valid,
-            aligned.labels,
-            options.calibration_measures,
-            groups=aligned.groups,
-            plan=options.plan,
-            workers=workers,
-            progress=progress,
-        )
-        votes = vote_tests(
-            valid,
-            aligned.labels,
-            aligned.vote_totals,
-            groups=aligned.groups,
-            seed=options.seed,
-            workers=workers,
-            progress=progress,
-        )
-    pictured = {name: (runs[0], None) for name, runs in valid.items()}
-    excess = excess_of(models, settings)
-    result = conclude(AssayParts(aligned, parts, settings, scored, tests, votes, pictured, excess), options)
-    result.provenance["seconds"] = round(time.perf_counter() - started, 3)
-    return result
+    return stream._updated(predictions, y_true, uncertainties, groups, subgroups, last=True).compute()

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, final
+from typing import Any, ClassVar, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
+from uqassay.evidence.data import Judged
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.certified_thresholds import CertifiedRefusal, certify, divide, plan_on, whole_errors
@@ -24,9 +25,6 @@ from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, 
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.text import counted, interval, level_text, listed, number, percent
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "METRIC",
@@ -76,35 +74,35 @@ class MistakeRanking:
     statistic: AveragedStatistic | None = field(default=None, repr=False, compare=False)
 
 
-def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
+def scores_of(model: ModelScores, judged: Judged) -> tuple[str, ...]:
     """Names of the uncertainty scores that rank a model's mistakes; none for class sets, which predict no single class."""
-    return stated_scores(model, assay) if model.predicts_classes else ()
+    return stated_scores(model, judged) if model.predicts_classes else ()
 
 
-def stated_scores(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
+def stated_scores(model: ModelScores, judged: Judged) -> tuple[str, ...]:
     """Names of the uncertainty scores that a model has.
 
     The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside
     the sets is.
     """
-    names = [name for name in assay.settings.measures if name not in model.undefined]
+    names = [name for name in judged.settings.measures if name not in model.undefined]
     if model.n_points == 1:
         return tuple(name for name in names if name not in SCORES or not SCORES[name].needs_spread)
     return (*names, "nonspecificity")
 
 
-def reference_score(assay: "Assay", model: str) -> str | None:
+def reference_score(judged: Judged, model: str) -> str | None:
     """The score that models are compared by where one is to be named: the total entropy, else the first there is."""
-    known = scores_of(assay[model], assay)
+    known = scores_of(judged[model], judged)
     return "total-entropy" if "total-entropy" in known else next(iter(known), None)
 
 
-def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
+def rank_mistakes(judged: Judged, model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
     """All ranking metrics of all scores of a model, over all its runs or of one."""
-    known, of_run = scores_of(model, assay), slice(None) if run is None else slice(run, run + 1)
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    known, of_run = scores_of(model, judged), slice(None) if run is None else slice(run, run + 1)
+    options: dict[str, Any] = {"groups": judged.groups, "level": judged.settings.level}
     truths = {"errors": (1.0 - model.columns["correct"])[of_run], "gap": model.columns["gap"][of_run]}
-    kept = TESTED if run is None and _tests_fit(assay) else ()
+    kept = TESTED if run is None and _tests_fit(judged) else ()
 
     first = errors_in_order(model)[of_run]
 
@@ -116,14 +114,14 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
         for name in METRICS:
             metric = RANKING_METRICS[name]
             truth, by_error = truths[metric.truth], ranked if metric.of_ranked is not None else None
-            statistic = metric.averaged(truth, scores, assay.groups, ranked=by_error) if name in kept else None
+            statistic = metric.averaged(truth, scores, judged.groups, ranked=by_error) if name in kept else None
             auc = found[0].estimate if found else None
             estimate = metric.estimate(truth, scores, ranked=by_error, known=statistic, auc=auc, **options)
             found.append(MistakeRanking(model.name, score, name, run, estimate, statistic))
         return found
 
     threads = min(available_cores(), len(known))
-    if threads <= 1 or assay.n_instances < MANY:
+    if threads <= 1 or judged.n_instances < MANY:
         return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
         return [one for each in pool.map(of, known) for one in each]
@@ -134,45 +132,45 @@ def errors_in_order(model: ModelScores) -> list[RankedErrors]:
     return [rank_errors(e, e) for e in 1.0 - model.columns["correct"]]
 
 
-def _tests_fit(assay: "Assay") -> bool:
+def _tests_fit(judged: Judged) -> bool:
     """True if what paired tests need of all scores takes at most `TEST_BYTES`."""
-    scores = sum(len(scores_of(m, assay)) for m in assay.candidates)
-    return BYTES_OF_TESTS * scores * assay.n_instances <= TEST_BYTES
+    scores = sum(len(scores_of(m, judged)) for m in judged.candidates)
+    return BYTES_OF_TESTS * scores * judged.n_instances <= TEST_BYTES
 
 
-def rank_mistakes_in_part(assay: "Assay", model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
+def rank_mistakes_in_part(judged: Judged, model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
     """The main ranking metrics of all scores of a model on some of the instances, ``(n,)``."""
     return [
-        MistakeRanking(model.name, score, name, None, _estimate_in_part(assay, model, score, name, rows))
-        for score in scores_of(model, assay)
+        MistakeRanking(model.name, score, name, None, _estimate_in_part(judged, model, score, name, rows))
+        for score in scores_of(model, judged)
         for name in IN_PARTS
     ]
 
 
 def compare_two_rankings(
-    assay: "Assay", a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+    judged: Judged, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
 ) -> PairedComparison:
     """Paired test of two scores, each given by (model, score)."""
     chosen = _metric(metric)
     for name, pair in (("a", a), ("b", b)):
         if not _is_pair(pair):
             fail(name, "must be a pair (model, score)", f"got {pair!r}", "write ('DE', 'total-entropy')", code="type")
-    first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
+    first, second = (_linearised(judged, *pair, chosen) for pair in (a, b))
     return paired_statistic_test(
-        _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
+        _one(first), _one(second), groups=judged.groups, level=judged.settings.level, bound=chosen.bound
     )
 
 
 def linearised_scores(
-    assay: "Assay", pairs: Iterable[tuple[str, str]], *, metric: str
+    judged: Judged, pairs: Iterable[tuple[str, str]], *, metric: str
 ) -> dict[tuple[str, str], Statistics]:
     """One ranking metric of several scores, each given by (model, score), for several calls of `compare_rankings`."""
     chosen = _metric(metric)
-    return {(model, score): _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
+    return {(model, score): _one(_linearised(judged, model, score, chosen)) for model, score in pairs}
 
 
 def compare_rankings(
-    assay: "Assay",
+    judged: Judged,
     pairs: Sequence[tuple[str, str]],
     *,
     metric: str = "uq-auc",
@@ -194,9 +192,9 @@ def compare_rankings(
         )
     shown = [f"{model}: {score}" for model, score in pairs] if names is None else names
     if known is None:
-        known = linearised_scores(assay, [(model, score) for model, score in pairs], metric=metric)
+        known = linearised_scores(judged, [(model, score) for model, score in pairs], metric=metric)
     statistics = {name: known[model, score] for name, (model, score) in zip(shown, pairs, strict=True)}
-    return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
+    return pairwise_statistic_tests(statistics, groups=judged.groups, level=judged.settings.level, bound=chosen.bound)
 
 
 @final
@@ -205,7 +203,7 @@ class RankedScore:
 
     Parameters
     ----------
-    assay : Assay
+    judged : Judged
     model, score : str
     level : float, optional
         That of the assay by default.
@@ -215,30 +213,30 @@ class RankedScore:
 
     def __init__(
         self,
-        assay: "Assay",
+        judged: Judged,
         model: str,
         score: str,
         *,
         level: float | None = None,
         like: Sequence[RankedErrors] | None = None,
     ) -> None:
-        errors, scores = truths_and_scores(assay, model, score, "errors")
+        errors, scores = truths_and_scores(judged, model, score, "errors")
         first = [None] * len(errors) if like is None else like
         self._runs = [rank_errors(e, s, like=other) for e, s, other in zip(errors, scores, first, strict=True)]
         self._options: dict[str, Any] = {
-            "groups": assay.groups,
-            "level": assay.settings.level if level is None else level,
+            "groups": judged.groups,
+            "level": judged.settings.level if level is None else level,
         }
-        self._assay, self._model = assay, model
+        self._judged, self._model = judged, model
         self._refusals = Refusals(self._runs, **self._options)
 
     @cached_property
     def _accuracy_all(self) -> Estimate:
         def found() -> Estimate:
-            right = self._assay[self._model].columns["correct"]
+            right = self._judged[self._model].columns["correct"]
             return proportion_estimate(right if len(right) > 1 else right[0], **self._options)
 
-        return self._assay.shared.once(("accuracy", self._model, self._options["level"]), found)
+        return self._judged.shared.once(("accuracy", self._model, self._options["level"]), found)
 
     def refusal(self, coverage: float) -> SelectiveGain:
         """See `Assay.refusal`."""
@@ -276,19 +274,19 @@ class RankedScore:
         return np.array([(e, e.low, e.high) for e in self.risk(coverages)]).T
 
 
-def refusal(assay: "Assay", model: str, score: str, coverage: float, *, level: float | None = None) -> SelectiveGain:
+def refusal(judged: Judged, model: str, score: str, coverage: float, *, level: float | None = None) -> SelectiveGain:
     """What refusing the instances of which a score is most unsure gains, averaged over runs; the level is the assay's."""
-    return RankedScore(assay, model, score, level=level).refusal(coverage)
+    return RankedScore(judged, model, score, level=level).refusal(coverage)
 
 
-def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
+def risk_coverage(judged: Judged, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
     """Risk of what is kept at each coverage, averaged over runs, with pointwise intervals."""
-    return RankedScore(assay, model, score).risk(coverages)
+    return RankedScore(judged, model, score).risk(coverages)
 
 
-def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Floats, Floats]:
+def truths_and_scores(judged: Judged, model: str, score: str, truth: str) -> tuple[Floats, Floats]:
     """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
-    columns, known = assay[model].columns, scores_of(assay[model], assay)
+    columns, known = judged[model].columns, scores_of(judged[model], judged)
     if score not in known:
         fail(
             "score",
@@ -300,15 +298,15 @@ def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tup
     return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
 
 
-def _estimate_in_part(assay: "Assay", model: ModelScores, score: str, name: str, rows: NDArray[np.bool_]) -> Estimate:
+def _estimate_in_part(judged: Judged, model: ModelScores, score: str, name: str, rows: NDArray[np.bool_]) -> Estimate:
     metric = RANKING_METRICS[name]
-    truths, scores = truths_and_scores(assay, model.name, score, metric.truth)
-    groups = None if assay.groups is None else assay.groups[rows]
-    return metric.estimate(truths[:, rows], scores[:, rows], groups=groups, level=assay.settings.level)
+    truths, scores = truths_and_scores(judged, model.name, score, metric.truth)
+    groups = None if judged.groups is None else judged.groups[rows]
+    return metric.estimate(truths[:, rows], scores[:, rows], groups=groups, level=judged.settings.level)
 
 
-def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:
-    return metric.runs(*truths_and_scores(assay, model, score, metric.truth), assay.groups)
+def _linearised(judged: Judged, model: str, score: str, metric: RankingMetric) -> list[Linearised]:
+    return metric.runs(*truths_and_scores(judged, model, score, metric.truth), judged.groups)
 
 
 def _is_pair(value: Any) -> bool:
@@ -370,12 +368,12 @@ class BackwardScore:
         return row_of(self, *names)
 
 
-def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardScore, ...]:
+def backward_scores(judged: Judged, *, coverage: float = 0.9) -> tuple[BackwardScore, ...]:
     """Scores that are shown to rank the mistakes backwards, with what refusing by them costs.
 
     Parameters
     ----------
-    assay : Assay
+    judged : Judged
     coverage : float
         Share of the instances that is kept when the others are refused, in (0, 1].
 
@@ -403,18 +401,18 @@ def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardS
     ('m', 'least-confidence', True, True)
     """
     check_coverage(coverage)
-    pairs = [(m.name, s) for m in assay.candidates for s in scores_of(m, assay) if _differs(m.columns[s])]
+    pairs = [(m.name, s) for m in judged.candidates for s in scores_of(m, judged) if _differs(m.columns[s])]
     threads = min(available_cores(), len(pairs))
-    if threads > 1 and assay.n_instances >= MANY_SCORES:
+    if threads > 1 and judged.n_instances >= MANY_SCORES:
         with ThreadPoolExecutor(threads) as pool:
-            tested = list(pool.map(lambda pair: _pvalue(assay, *pair), pairs))
+            tested = list(pool.map(lambda pair: _pvalue(judged, *pair), pairs))
     else:
-        tested = [_pvalue(assay, *pair) for pair in pairs]
+        tested = [_pvalue(judged, *pair) for pair in pairs]
     n_tests = sum(p is not None for p in tested)
-    alpha = 1 - assay.settings.level
+    alpha = 1 - judged.settings.level
     backward = [(*pair, p * n_tests) for pair, p in zip(pairs, tested, strict=True) if p is not None]
-    found = [_record(assay, model, score, p, n_tests, coverage) for model, score, p in backward if p <= alpha]
-    order = {name: j for j, name in enumerate(assay.model_names)}
+    found = [_record(judged, model, score, p, n_tests, coverage) for model, score, p in backward if p <= alpha]
+    order = {name: j for j, name in enumerate(judged.model_names)}
     return tuple(sorted(found, key=lambda f: (order[f.model], float(f.uq_auc))))
 
 
@@ -434,32 +432,32 @@ def _differs(values: NDArray[np.float64]) -> bool:
     return bool((values != values[:, :1]).any())
 
 
-def _pvalue(assay: "Assay", model: str, score: str) -> float | None:
+def _pvalue(judged: Judged, model: str, score: str) -> float | None:
     """Two-sided p-value of UQ-AUC = ½ if its interval lies below, 1 if it does not, None if there is no interval.
 
     The greater of two p-values. One inverts the interval of UQ-AUC, whose variance is too small if few instances are untied.
     The other is of errors that are independent of the score, whose tails are too short if few errors are untied.
     """
     metric = RANKING_METRICS[METRIC]
-    errors, scores = truths_and_scores(assay, model, score, metric.truth)
-    runs = metric.runs(errors, scores, assay.groups)
+    errors, scores = truths_and_scores(judged, model, score, metric.truth)
+    runs = metric.runs(errors, scores, judged.groups)
     statistic = runs if len(runs) > 1 else runs[0]
 
     def excess(log_alpha: float) -> float:
-        return metric.interval(statistic, assay.groups, 1 - float(np.exp(log_alpha))).high - CHANCE
+        return metric.interval(statistic, judged.groups, 1 - float(np.exp(log_alpha))).high - CHANCE
 
-    most, least = float(np.log(1 - assay.settings.level)), float(np.log(LEAST))
+    most, least = float(np.log(1 - judged.settings.level)), float(np.log(LEAST))
     plain = excess(most)
     if np.isnan(plain):
         return None
     if plain >= 0:
         return 1.0
     if excess(least) < 0:
-        return _greater(LEAST, chance_pvalue(errors, scores, groups=assay.groups))
+        return _greater(LEAST, chance_pvalue(errors, scores, groups=judged.groups))
     while most - least > 1e-6:  # the upper end falls as α rises: bisection on ln α
         middle = (least + most) / 2
         least, most = (least, middle) if excess(middle) < 0 else (middle, most)
-    return _greater(float(np.exp(most)), chance_pvalue(errors, scores, groups=assay.groups))
+    return _greater(float(np.exp(most)), chance_pvalue(errors, scores, groups=judged.groups))
 
 
 def _greater(first: float, second: float) -> float:
@@ -467,18 +465,18 @@ def _greater(first: float, second: float) -> float:
     return float(np.maximum(first, second))
 
 
-def _record(assay: "Assay", model: str, score: str, pvalue: float, n_tests: int, coverage: float) -> BackwardScore:
-    metric, level = RANKING_METRICS[METRIC], assay.settings.level
+def _record(judged: Judged, model: str, score: str, pvalue: float, n_tests: int, coverage: float) -> BackwardScore:
+    metric, level = RANKING_METRICS[METRIC], judged.settings.level
     each = 1 - (1 - level) / n_tests
-    truths, scores = truths_and_scores(assay, model, score, metric.truth)
+    truths, scores = truths_and_scores(judged, model, score, metric.truth)
     return BackwardScore(
         model=model,
         score=score,
-        uq_auc=metric.estimate(truths, scores, groups=assay.groups, level=each),
+        uq_auc=metric.estimate(truths, scores, groups=judged.groups, level=each),
         pvalue=pvalue,
         n_tests=n_tests,
         coverage=float(coverage),
-        gain=refusal(assay, model, score, coverage, level=each).gain,
+        gain=refusal(judged, model, score, coverage, level=each).gain,
         level=level,
     )
 
@@ -583,7 +581,7 @@ class ModelRefusal(Shown):
 
 
 def certified_refusal_of(
-    assay: "Assay",
+    judged: Judged,
     model: str | None,
     score: str | Sequence[str] | None,
     *,
@@ -595,9 +593,9 @@ def certified_refusal_of(
     rng: int | np.random.Generator | None,
 ) -> ModelRefusal:
     """See `Assay.certified_refusal`."""
-    parts = divide(assay.n_instances, assay.groups, choosing, share, rng)
+    parts = divide(judged.n_instances, judged.groups, choosing, share, rng)
     plans = []
-    for name, one, errors, uncertainty in _offered(assay, model, score, run):
+    for name, one, errors, uncertainty in _offered(judged, model, score, run):
         plan = plan_on(errors, uncertainty, parts, risk, confidence)
         plans.append((Considered(name, one, *plan.promise), errors, uncertainty, plan))
     plans.sort(key=lambda found: (-found[0].coverage, -found[0].evidence))  # stable: the first given of equal ones
@@ -605,14 +603,14 @@ def certified_refusal_of(
     return ModelRefusal(
         model=best.model,
         score=best.score,
-        run=run if assay[best.model].n_runs > 1 else None,
+        run=run if judged[best.model].n_runs > 1 else None,
         refusal=certify(errors, uncertainty, parts, plan, confidence),
         considered=tuple(found[0] for found in plans),
     )
 
 
 def expected_cost_of(
-    assay: "Assay",
+    judged: Judged,
     model: str,
     score: str | None,
     *,
@@ -621,18 +619,18 @@ def expected_cost_of(
     rng: int | np.random.Generator | None,
 ) -> ExpectedCost:
     """See `Assay.expected_cost`."""
-    chosen = reference_score(assay, model) if score is None else score
+    chosen = reference_score(judged, model) if score is None else score
     if chosen is None:
         fail("score", f"{model!r} has none", "", "compute one by the argument measures of assay", code="missing")
-    errors, uncertainty = errors_and_score(assay, model, chosen, run)
+    errors, uncertainty = errors_and_score(judged, model, chosen, run)
     return expected_cost_curve(
-        errors, uncertainty, prices=prices, groups=assay.groups, level=assay.settings.level, rng=rng
+        errors, uncertainty, prices=prices, groups=judged.groups, level=judged.settings.level, rng=rng
     )
 
 
-def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) -> tuple[Floats, Floats]:
+def errors_and_score(judged: Judged, model: str, score: str, run: int | None) -> tuple[Floats, Floats]:
     """Errors of 0 and 1, and a score, of one training run, (n,) each."""
-    if assay.labels.ndim == 2:
+    if judged.labels.ndim == 2:
         fail(
             "y_true",
             "a threshold on mistakes needs one label for each instance",
@@ -640,7 +638,7 @@ def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) ->
             "give class indices",
             code="type",
         )
-    errors, scores = truths_and_scores(assay, model, score, "errors")
+    errors, scores = truths_and_scores(judged, model, score, "errors")
     n = len(errors)
     if n > 1 and run is None:
         fail(
@@ -665,14 +663,14 @@ def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) ->
 
 
 def _offered(
-    assay: "Assay", model: str | None, score: str | Sequence[str] | None, run: int | None
+    judged: Judged, model: str | None, score: str | Sequence[str] | None, run: int | None
 ) -> Iterator[tuple[str, str, Floats, Floats]]:
     """Model, score, errors and uncertainty of everything that may be chosen."""
-    names = assay.model_names if model is None else (assay[model].name,)
+    names = judged.model_names if model is None else (judged[model].name,)
     wanted = None if score is None else [score] if isinstance(score, str) else list(score)
-    known = {name: scores_of(assay[name], assay) for name in names}
+    known = {name: scores_of(judged[name], judged) for name in names}
     every = list(dict.fromkeys(one for of_model in known.values() for one in of_model))
-    if not any(assay[name].predicts_classes for name in names):
+    if not any(judged[name].predicts_classes for name in names):
         fail(
             "model",
             "must predict one class for each instance, so that there are mistakes",
@@ -692,4 +690,4 @@ def _offered(
     for name in names:
         for one in known[name]:
             if wanted is None or one in wanted:
-                yield name, one, *errors_and_score(assay, name, one, run)
+                yield name, one, *errors_and_score(judged, name, one, run)

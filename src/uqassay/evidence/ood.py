@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, align_models, first_difference, given_scores, labels_in_order, spanned_by
+from uqassay.evidence.data import Judged
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
 from uqassay.evidence.mistakes import stated_scores
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
@@ -44,13 +45,15 @@ from uqassay.text import counted, level_text, listed, listed_names
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from uqassay.evidence.result import Assay
+    from matplotlib.axes import Axes
 
 __all__ = [
+    "QUESTION",
     "OodDetection",
     "detect_ood",
     "detect_ood_in_predictions",
+    "noted_detection",
+    "ood_figures",
 ]
 
 
@@ -84,7 +87,7 @@ class Side:
     groups: NDArray[Any] | None  #: (n,)
 
     @classmethod
-    def of_assay(cls, assay: "Assay", scores: Mapping[str, Sequence[str]]) -> "Side":
+    def of_assay(cls, judged: Judged, scores: Mapping[str, Sequence[str]]) -> "Side":
         """What an assay holds of the scores named for each model."""
         models = {
             m.name: SideModel(
@@ -95,10 +98,12 @@ class Side:
                 spanned_by=m.spanned_by,
                 errors=1.0 - m.columns["correct"] if m.predicts_classes else None,
             )
-            for m in assay.candidates
+            for m in judged.candidates
         }
-        counted = assay.class_names == tuple(str(c) for c in range(assay.n_classes))  # classes that were given no names
-        return cls(models, assay.n_instances, assay.n_classes, None if counted else assay.class_names, assay.groups)
+        counted = judged.class_names == tuple(
+            str(c) for c in range(judged.n_classes)
+        )  # classes that were given no names
+        return cls(models, judged.n_instances, judged.n_classes, None if counted else judged.class_names, judged.groups)
 
 
 def score_side(
@@ -357,6 +362,8 @@ def check_settings(inside: Settings, outside: Settings) -> None:
 # How well the scores of several models tell two samples apart: metrics with intervals, paired tests, rows.
 
 NAN = float("nan")
+NAME, QUESTION = "ood", "Do the scores tell inputs of another distribution?"
+SHOWN = 15  # scores in a figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -591,7 +598,7 @@ class OodDetection(Shown):
 
 
 def detect_ood(
-    inside: "Assay",
+    inside: Judged,
     outside: Any,
     *,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
@@ -603,6 +610,8 @@ def detect_ood(
     share_out: float | None = None,
 ) -> OodDetection:
     """Judge how well the scores of an assay tell out-of-distribution inputs from its instances.
+
+    The assay notes the result: its page and its Markdown show the newest.
 
     Parameters
     ----------
@@ -638,7 +647,7 @@ def detect_ood(
     """
     s = inside.settings
     own = Side.of_assay(inside, {m.name: stated_scores(m, inside) for m in inside.candidates})
-    if _is_assay(outside):
+    if isinstance(outside, Judged):
         if uncertainties is not None or groups is not None:
             fail(
                 "uncertainties" if groups is None else "groups",
@@ -668,7 +677,33 @@ def detect_ood(
             code="type",
         )
     options = _Options(positive, ties, s.level if level is None else level, s.convention, error_cost, share_out)
-    return _matched(own, other, options)
+    found = _matched(own, other, options)
+    inside.shared.note(NAME, found)
+    return found
+
+
+def noted_detection(judged: Judged) -> OodDetection | None:
+    """The newest result of `Assay.ood`; None before it is called."""
+    found: OodDetection | None = judged.shared.noted(NAME)
+    return found
+
+
+def ood_figures(found: OodDetection) -> dict[str, Callable[["Axes"], None]]:
+    """ROC-AUC of the scores with their intervals; of very many the greatest."""
+    each = [(m, score, found.estimate(m, score)) for m in found.model_names for score in found.score_names(m)]
+    defined = sorted((row for row in each if not math.isnan(row[2])), key=lambda row: -float(row[2]))
+
+    def draw(ax: "Axes") -> None:
+        rows = defined[:SHOWN][::-1]
+        places = np.arange(len(rows))
+        areas = np.array([float(area) for _, _, area in rows])
+        ends = np.array([(area.low, area.high) for _, _, area in rows])
+        ax.errorbar(areas, places, xerr=np.abs(ends.T - areas), fmt="o", color="black", capsize=3)
+        ax.axvline(0.5, color="grey", linestyle=":")
+        ax.set_yticks(places, [f"{model}: {score}" for model, score, _ in rows])
+        ax.set_xlabel(f"ROC-AUC, {level_text(found.level)} interval (0.5: no knowledge)")
+
+    return {"How well each score tells the inputs of another distribution": draw} if defined else {}
 
 
 def detect_ood_in_predictions(
@@ -761,11 +796,6 @@ def _groups_named(argument: str) -> Iterator[None]:
         yield
     except InputError as problem:
         raise (problem.replace(parameter=argument) if problem.parameter == "groups" else problem) from problem
-
-
-def _is_assay(value: Any) -> "TypeGuard[Assay]":
-    """Whether this is an `Assay`, known by its fields: its class imports this module."""
-    return hasattr(value, "candidates") and isinstance(getattr(value, "settings", None), Settings)
 
 
 @dataclass(frozen=True)

@@ -7,26 +7,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._progress import shown_progress
 from uqassay.arrays import Floats
 from uqassay.checks import different, fail
-from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
-from uqassay.evidence.claims import Claim, claims_of
-from uqassay.evidence.data import Shared, units_of_runs
-from uqassay.evidence.excess import Excess
+from uqassay.evidence.claims import Claim
+from uqassay.evidence.data import Judged, units_of_runs
 from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
+from uqassay.evidence.lens import RANKING, claims_by, lenses, markdown_of_lenses
 from uqassay.evidence.mistakes import (
     BackwardScore,
     MistakeRanking,
+    ModelRefusal,
+    certified_refusal_of,
     compare_rankings,
     compare_two_rankings,
+    expected_cost_of,
     rank_mistakes,
     refusal,
     risk_coverage,
@@ -46,19 +49,21 @@ from uqassay.evidence.ranking import (
     size_text,
     variance_of,
 )
+from uqassay.evidence.sampled import NO_TESTS, AssayTests
 from uqassay.evidence.scale import ScaleCheck, ScaledScores, scale_check_of
-from uqassay.evidence.scoring import ModelScores, SetSample, Settings, covered_column
+from uqassay.evidence.scoring import SetSample
 from uqassay.evidence.sentences import calibration_sentence, details, headline, verdict
 from uqassay.evidence.sets import VoteTests
 from uqassay.evidence.storage import Saved
 from uqassay.evidence.tables import rows_of, table_of, to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
+from uqassay.metrics.expected_cost import ExpectedCost
 from uqassay.metrics.reliability_diagrams import Reliability, reliability
 from uqassay.metrics.risk import SelectiveGain
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import check_expansion
-from uqassay.records import Shape
+from uqassay.records import Later
 from uqassay.results import Shown, ShownTable, Text
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents, win_shares
 
@@ -66,305 +71,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from uqassay.evidence.mistakes import ModelRefusal
-    from uqassay.metrics.expected_cost import ExpectedCost
-
 __all__ = [
     "Assay",
 ]
 
 
-# How an assay is shown: in a few lines, as a summary, in a notebook, as a figure, a page, Markdown and LaTeX.
-
-
-class PresentedAssay(Shown):
-    """The methods of `Assay` that show it; they compute nothing of their own."""
-
-    _shown_more: ClassVar[str] = "summary(), plot(), show(), ranking(λ), table(name), warnings"
-
-    def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> Ranking:
-        """Models and baselines by their mean E at one λ, best first, to be read: `Ranking` has a table, a figure, LaTeX."""
-        return Ranking.of(self._assay, tradeoff)
-
-    def plot(self, tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the ranking at one λ: mean E with intervals, and the ranks that each model can have.
-
-        `uqassay.report.figures` has this figure and all others.
-        """
-        from uqassay.report.figures.assay import plot_ranking
-
-        return plot_ranking(self._assay, tradeoff, ax=ax)
-
-    def show(self, path: str | Path | None = None) -> Path:
-        """Write the page as `to_html` does, open it in the web browser, and return where it is.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            By default "report.html" in a new temporary folder, which stays until the system clears it.
-        """
-        place = Path(tempfile.mkdtemp(prefix="uqassay-"), "report.html") if path is None else Path(path)
-        page = self.to_html(place).resolve()
-        if not webbrowser.open(page.as_uri()):
-            warnings.warn(f"no web browser was found; the page is {page}", stacklevel=2)
-        return page
-
-    def to_html(
-        self, path: str | Path, *, command: str | None = None, progress: Callable[[str], None] | None = None
-    ) -> Path:
-        """Write the report: one self-contained page. `command` makes it again; `progress` is told each part that begins."""
-        from uqassay.report.page import write_page
-
-        return write_page(self._assay, path, command=command, progress=progress or (lambda part: None))
-
-    def to_latex(
-        self,
-        tradeoff: float = DEFAULT_TRADEOFF,
-        *,
-        metrics: Sequence[str] | None = None,
-        score: str | None = None,
-        spread: Spread = "interval",
-    ) -> Text:
-        """Models by several metrics as a table of LaTeX, which needs booktabs; `ranking(λ).to_latex()` has the ranking alone.
-
-        The best of each metric is bold. Underlined are the others that no model is shown to be better than by that metric
-        (`rank_sets`). Non-specificity has no best: a smaller set is better only if it is right.
-
-        Parameters
-        ----------
-        tradeoff : float
-            λ of E.
-        metrics : sequence of str, optional
-            Those of `rank_sets`; by default accuracy, the distance, "nonspecificity" and "unified".
-        score : str, optional
-            For ranking metrics such as "uq-auc", the uncertainty that ranks the mistakes.
-        spread : {"interval", "runs"}
-            What stands after each mean: its confidence interval, or ± the standard deviation over the training runs.
-        """
-        return Text(metric_table(self._assay, tradeoff, metrics, score, spread).as_latex())
-
-    def _shown_title(self) -> str:
-        return f"Assay of {size_text(self._assay)}"
-
-    def _shown_sentences(self) -> Sequence[str]:
-        return self._assay.headline()
-
-    def _shown_details(self) -> Sequence[str]:
-        told = calibration_sentence(self._assay)
-        return (*details(self._assay), *([told] if told else []))
-
-    def _shown_table(self) -> ShownTable:
-        return self.ranking()._shown_table()
-
-    def _shown_notes(self) -> Sequence[str]:
-        return [note.text for note in self._assay.warnings]
-
-    @property
-    def _assay(self) -> "Assay":
-        return cast("Assay", self)
-
-
-# What follows from an assay for a decision: which cases to keep and which to pass on.
-
-
-class DecidingAssay(PresentedAssay):
-    """The methods of `Assay` that answer with a decision."""
-
-    def certified_refusal(
-        self,
-        model: str | None = None,
-        score: str | Sequence[str] | None = None,
-        *,
-        risk: float,
-        confidence: float = 0.95,
-        run: int | None = None,
-        choosing: ArrayLike | None = None,
-        share: float = 0.3,
-        rng: int | np.random.Generator | None = None,
-    ) -> "ModelRefusal":
-        """Find a threshold on an uncertainty score below which at most a share `risk` of new cases is wrong.
-
-        Parameters
-        ----------
-        model, score : str, optional
-            By default the model and the score are chosen, too, on the choosing part alone, so the confidence holds for the
-            choice. Several scores may be given.
-        risk, confidence, choosing, share, rng
-            As in `metrics.certified_refusal`. The groups are those of the assay.
-        run : int, optional
-            Training run of a model that has several, counted from 0: a threshold belongs to one trained model.
-
-        Returns
-        -------
-        ModelRefusal
-            The threshold to deploy, the sentence about it, and the refusal that both belong to.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> rng = np.random.default_rng(0)
-        >>> p = rng.beta(4.0, 1.0, 2000)
-        >>> right = rng.random(2000) < p
-        >>> a = uq.assay({"m": uq.Point(np.column_stack([p, 1 - p]))}, np.where(right, 0, 1))
-        >>> found = a.certified_refusal("m", "total-entropy", risk=0.1)
-        >>> found.threshold, round(float(found.refusal.coverage), 2)
-        (0.5194, 0.62)
-        """
-        from uqassay.evidence.mistakes import certified_refusal_of
-
-        return certified_refusal_of(
-            self._assay,
-            model,
-            score,
-            risk=risk,
-            confidence=confidence,
-            run=run,
-            choosing=choosing,
-            share=share,
-            rng=rng,
-        )
-
-    def expected_cost(
-        self,
-        model: str,
-        score: str | None = None,
-        *,
-        prices: ArrayLike | None = None,
-        run: int | None = None,
-        rng: int | np.random.Generator | None = None,
-    ) -> "ExpectedCost":
-        """Find the expected cost per case if uncertain cases of a model are passed on at a price; a mistake costs 1.
-
-        Parameters
-        ----------
-        model : str
-        score : str, optional
-            By default the total entropy, or the first score that the model has.
-        prices, rng
-            As in `metrics.expected_cost_curve`. Groups and level are those of the assay.
-        run : int, optional
-            Training run of a model that has several, counted from 0.
-
-        Returns
-        -------
-        ExpectedCost
-            `figures.plot_expected_cost` draws it.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.6, 0.4]] * 50)}, [0, 0, 0, 1] * 25)
-        >>> found = a.expected_cost("m", prices=[0.1, 0.6])
-        >>> [round(float(cost), 3) for cost in found.costs], found.thresholds
-        ([0.05, 0.25], (0.5, inf))
-        """
-        from uqassay.evidence.mistakes import expected_cost_of
-
-        return expected_cost_of(self._assay, model, score, prices=prices, run=run, rng=rng)
-
-
-# How two models or scores of an assay compare, and where the variance of a mean or of a difference comes from.
-
-
-class ComparedAssay(DecidingAssay):
-    """The methods of `Assay` that compare two models or scores."""
-
-    def compare(
-        self,
-        a: str,
-        b: str,
-        *,
-        tradeoff: float = DEFAULT_TRADEOFF,
-        method: str = "student-t",
-        margin: float | None = None,
-    ) -> PairedComparison:
-        """Paired test of the mean E of two models at one λ.
-
-        Parameters
-        ----------
-        a, b : str
-        tradeoff : float
-            λ.
-        method : {"student-t", "permutation"}
-        margin : float, optional
-            Greatest difference of mean E that does not matter, by default that of the assay. The result's `margin` then tells
-            whether a is better, equivalent, no worse or worse; see `statistics.paired_margin_test`.
-
-        Returns
-        -------
-        PairedComparison
-            With `detectable`, the smallest difference that this test set could have shown, and how many instances or runs it
-            takes to show the one observed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uqassay as uq
-        >>> rng = np.random.default_rng(0)
-        >>> y, p = np.zeros(400, dtype=int), rng.uniform(0.6, 0.9, 400)
-        >>> q = p + rng.uniform(-0.02, 0.02, 400)
-        >>> models = {name: uq.Point(np.stack([v, 1 - v], axis=1)) for name, v in (("a", p), ("b", q))}
-        >>> found = uq.assay(models, y, distance="brier", calibration=()).compare("a", "b", margin=0.02)
-        >>> found.reject(), found.margin.verdict, round(found.detectable.difference, 4)
-        (False, 'equivalent', 0.0016)
-        """
-        return compare_at(self._assay, a, b, tradeoff, method, margin)
-
-    def variance(
-        self,
-        model: str,
-        other: str | None = None,
-        *,
-        tradeoff: float = DEFAULT_TRADEOFF,
-        metric: str = "unified",
-    ) -> VarianceComponents:
-        """How much of the variance of a mean comes from the training runs, and how much from the test instances.
-
-        Parameters
-        ----------
-        model : str
-        other : str, optional
-            A second model: the components are those of the difference of both means.
-        tradeoff : float
-            λ, for "unified".
-        metric : str
-            "unified" (E), the distance's name, "nonspecificity", "accuracy", "log-loss" or "brier".
-
-        Returns
-        -------
-        VarianceComponents
-            Shares with intervals, and how many runs or instances reach an interval or show a difference; whole groups are
-            the units of the instances. `table("variance")` has those of all models.
-        """
-        return variance_of(self._assay, model, other, tradeoff, metric)
-
-    def compare_uncertainties(
-        self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
-    ) -> PairedComparison:
-        """Paired test of two uncertainties, each given by (model, score), by a name of `metrics.RANKING_METRICS`.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
-        >>> found = uq.assay({"m": p}, [0, 0, 1, 1]).compare_uncertainties(("m", "margin"), ("m", "total-entropy"))
-        >>> round(float(found.difference), 3)
-        -0.125
-        """
-        return compare_two_rankings(self._assay, a, b, metric=metric)
-
-    def pairwise_uncertainties(
-        self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
-    ) -> PairwiseComparisons:
-        """Paired tests of every two of several uncertainties, adjusted for all pairs."""
-        return compare_rankings(self._assay, pairs, metric=metric)
-
-
-# What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Assay(ComparedAssay, Saved):
+class Assay(Judged, Shown, Saved):
     """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
 
     What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
@@ -372,97 +85,39 @@ class Assay(ComparedAssay, Saved):
     `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
     """
 
-    _schema: ClassVar[str] = "uqassay.assay/6"
+    _schema: ClassVar[str] = "uqassay.assay/7"
     _thing: ClassVar[str] = "assay"
+    _shown_more: ClassVar[str] = "summary(), plot(), show(), ranking(λ), table(name), warnings"
 
-    models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
-    labels: Annotated[NDArray[Any], Shape("n", ...)]  #: (n,), or distributions (n, K).
-    class_names: Annotated[tuple[str, ...], Shape("K")]
-    ids: Annotated[NDArray[Any], Shape("n")] | None
-    groups: Annotated[NDArray[Any], Shape("n")] | None
-    subgroups: dict[str, Annotated[NDArray[Any], Shape("n")]]
-    tradeoffs: tuple[float, ...]  #: The λ of the findings.
-    settings: Settings
     sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
     #: What should change how much the numbers are believed; each text is one sentence, codes are those of
     #: `evidence.CAUTIONS`.
     warnings: tuple[Note, ...]
     provenance: dict[str, Any]  #: Versions, input hashes, time taken.
-    excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
-    calibration: tuple[ModelCalibration, ...] = ()  #: The calibration tests of every model and measure.
+    #: Tests that take seconds, made when they are first asked for: `calibration` and `votes`.
+    tests: Later[AssayTests] = NO_TESTS
     #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
     #: Both terms of E with the spread of the sets scaled, of the models that state sets.
     scaled: dict[str, ScaledScores] = field(default_factory=dict)
-    #: Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes.
-    votes: dict[str, VoteTests] = field(default_factory=dict)
     #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     backward: tuple[BackwardScore, ...] = ()
 
-    # -- sizes and names ----------------------------------------------------------------------------------------------
+    @property
+    def calibration(self) -> tuple[ModelCalibration, ...]:
+        """The calibration tests of every model and measure."""
+        return self.tests().calibration
 
     @property
-    def n_instances(self) -> int:
-        """Number of instances n."""
-        return len(self.labels)
-
-    @cached_property
-    def n_units(self) -> int:
-        """Number of units that intervals and draws rest on: groups where they are given, else instances."""
-        return self.n_instances if self.groups is None else len(np.unique(self.groups))
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes K."""
-        return len(self.class_names)
-
-    @cached_property
-    def model_names(self) -> tuple[str, ...]:
-        """Names of the models, without the baselines."""
-        return tuple(m.name for m in self.candidates)
-
-    @cached_property
-    def candidates(self) -> tuple[ModelScores, ...]:
-        """The models to choose from, without the baselines."""
-        return tuple(m for m in self.models if not m.baseline)
-
-    @cached_property
-    def shared(self) -> Shared:
-        """Results that several findings need, each computed once."""
-        return Shared()
-
-    @cached_property
-    def classes(self) -> NDArray[np.int64]:
-        """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
-        return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
-
-    def hits(self, model: str) -> NDArray[np.bool_]:
-        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``.
-
-        Of class sets: whether they hold it, of votes more than half of them.
-        """
-        scores = self[model]
-        if scores.predicts_classes:
-            return scores.columns["label"] == self.classes
-        return scores.columns[covered_column(CLASS_RULES[0])] > 0.5
-
-    def __contains__(self, name: object) -> bool:
-        return any(m.name == name for m in self.models)
-
-    def __getitem__(self, name: str) -> ModelScores:
-        """Scores of one model or baseline by name."""
-        for m in self.models:
-            if m.name == name:
-                return m
-        known = ", ".join(repr(m.name) for m in self.models)
-        fail("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
+    def votes(self) -> dict[str, VoteTests]:
+        """Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes."""
+        return self.tests().votes
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
-    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Floats:
-        """E of every run and instance, ``(R, n)``."""
-        columns = self[model].columns
-        return columns["distance"] + tradeoff * columns["nonspecificity"]
+    def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> Ranking:
+        """Models and baselines by their mean E at one λ, best first, to be read: `Ranking` has a table, a figure, LaTeX."""
+        return Ranking.of(self, tradeoff)
 
     def ranked(self, tradeoff: float = DEFAULT_TRADEOFF) -> tuple[Ranked, ...]:
         """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
@@ -530,6 +185,98 @@ class Assay(ComparedAssay, Saved):
         d = np.array([m.columns["distance"].mean() for m in self.candidates])
         return d, np.array([m.columns["nonspecificity"].mean() for m in self.candidates])
 
+    # -- how two models, or two scores, compare -------------------------------------------------------------------------
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        tradeoff: float = DEFAULT_TRADEOFF,
+        method: str = "student-t",
+        margin: float | None = None,
+    ) -> PairedComparison:
+        """Paired test of the mean E of two models at one λ.
+
+        Parameters
+        ----------
+        a, b : str
+        tradeoff : float
+            λ.
+        method : {"student-t", "permutation"}
+        margin : float, optional
+            Greatest difference of mean E that does not matter, by default that of the assay. The result's `margin` then tells
+            whether a is better, equivalent, no worse or worse; see `statistics.paired_margin_test`.
+
+        Returns
+        -------
+        PairedComparison
+            With `detectable`, the smallest difference that this test set could have shown, and how many instances or runs it
+            takes to show the one observed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uqassay as uq
+        >>> rng = np.random.default_rng(0)
+        >>> y, p = np.zeros(400, dtype=int), rng.uniform(0.6, 0.9, 400)
+        >>> q = p + rng.uniform(-0.02, 0.02, 400)
+        >>> models = {name: uq.Point(np.stack([v, 1 - v], axis=1)) for name, v in (("a", p), ("b", q))}
+        >>> found = uq.assay(models, y, distance="brier", calibration=()).compare("a", "b", margin=0.02)
+        >>> found.reject(), found.margin.verdict, round(found.detectable.difference, 4)
+        (False, 'equivalent', 0.0016)
+        """
+        return compare_at(self, a, b, tradeoff, method, margin)
+
+    def variance(
+        self,
+        model: str,
+        other: str | None = None,
+        *,
+        tradeoff: float = DEFAULT_TRADEOFF,
+        metric: str = "unified",
+    ) -> VarianceComponents:
+        """How much of the variance of a mean comes from the training runs, and how much from the test instances.
+
+        Parameters
+        ----------
+        model : str
+        other : str, optional
+            A second model: the components are those of the difference of both means.
+        tradeoff : float
+            λ, for "unified".
+        metric : str
+            "unified" (E), the distance's name, "nonspecificity", "accuracy", "log-loss" or "brier".
+
+        Returns
+        -------
+        VarianceComponents
+            Shares with intervals, and how many runs or instances reach an interval or show a difference; whole groups are
+            the units of the instances. `table("variance")` has those of all models.
+        """
+        return variance_of(self, model, other, tradeoff, metric)
+
+    def compare_uncertainties(
+        self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+    ) -> PairedComparison:
+        """Paired test of two uncertainties, each given by (model, score), by a name of `metrics.RANKING_METRICS`.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+        >>> found = uq.assay({"m": p}, [0, 0, 1, 1]).compare_uncertainties(("m", "margin"), ("m", "total-entropy"))
+        >>> round(float(found.difference), 3)
+        -0.125
+        """
+        return compare_two_rankings(self, a, b, metric=metric)
+
+    def pairwise_uncertainties(
+        self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+    ) -> PairwiseComparisons:
+        """Paired tests of every two of several uncertainties, adjusted for all pairs."""
+        return compare_rankings(self, pairs, metric=metric)
+
     # -- does the uncertainty rank the mistakes -----------------------------------------------------------------------
 
     def uncertainty_names(self, model: str) -> tuple[str, ...]:
@@ -565,6 +312,8 @@ class Assay(ComparedAssay, Saved):
     ) -> "OodDetection":
         """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR, SCOD areas.
 
+        The page and the Markdown of this assay then show the newest result.
+
         Parameters
         ----------
         outside : Assay, or dict of str to Prediction
@@ -583,6 +332,96 @@ class Assay(ComparedAssay, Saved):
             error_cost=error_cost,
             share_out=share_out,
         )
+
+    # -- decisions ------------------------------------------------------------------------------------------------------
+
+    def certified_refusal(
+        self,
+        model: str | None = None,
+        score: str | Sequence[str] | None = None,
+        *,
+        risk: float,
+        confidence: float = 0.95,
+        run: int | None = None,
+        choosing: ArrayLike | None = None,
+        share: float = 0.3,
+        rng: int | np.random.Generator | None = None,
+    ) -> ModelRefusal:
+        """Find a threshold on an uncertainty score below which at most a share `risk` of new cases is wrong.
+
+        Parameters
+        ----------
+        model, score : str, optional
+            By default the model and the score are chosen, too, on the choosing part alone, so the confidence holds for the
+            choice. Several scores may be given.
+        risk, confidence, choosing, share, rng
+            As in `metrics.certified_refusal`. The groups are those of the assay.
+        run : int, optional
+            Training run of a model that has several, counted from 0: a threshold belongs to one trained model.
+
+        Returns
+        -------
+        ModelRefusal
+            The threshold to deploy, the sentence about it, and the refusal that both belong to.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> rng = np.random.default_rng(0)
+        >>> p = rng.beta(4.0, 1.0, 2000)
+        >>> right = rng.random(2000) < p
+        >>> a = uq.assay({"m": uq.Point(np.column_stack([p, 1 - p]))}, np.where(right, 0, 1))
+        >>> found = a.certified_refusal("m", "total-entropy", risk=0.1)
+        >>> found.threshold, round(float(found.refusal.coverage), 2)
+        (0.5194, 0.62)
+        """
+        return certified_refusal_of(
+            self,
+            model,
+            score,
+            risk=risk,
+            confidence=confidence,
+            run=run,
+            choosing=choosing,
+            share=share,
+            rng=rng,
+        )
+
+    def expected_cost(
+        self,
+        model: str,
+        score: str | None = None,
+        *,
+        prices: ArrayLike | None = None,
+        run: int | None = None,
+        rng: int | np.random.Generator | None = None,
+    ) -> ExpectedCost:
+        """Find the expected cost per case if uncertain cases of a model are passed on at a price; a mistake costs 1.
+
+        Parameters
+        ----------
+        model : str
+        score : str, optional
+            By default the total entropy, or the first score that the model has.
+        prices, rng
+            As in `metrics.expected_cost_curve`. Groups and level are those of the assay.
+        run : int, optional
+            Training run of a model that has several, counted from 0.
+
+        Returns
+        -------
+        ExpectedCost
+            `figures.plot_expected_cost` draws it.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.6, 0.4]] * 50)}, [0, 0, 0, 1] * 25)
+        >>> found = a.expected_cost("m", prices=[0.1, 0.6])
+        >>> [round(float(cost), 3) for cost in found.costs], found.thresholds
+        ([0.05, 0.25], (0.5, inf))
+        """
+        return expected_cost_of(self, model, score, prices=prices, run=run, rng=rng)
 
     # -- findings -----------------------------------------------------------------------------------------------------
 
@@ -652,15 +491,15 @@ class Assay(ComparedAssay, Saved):
         """
         return extreme_instances(self.candidates, k)
 
-    # -- keeping and showing ------------------------------------------------------------------------------------------
+    # -- what follows from it in words ----------------------------------------------------------------------------------
 
     def claims(self) -> tuple[Claim, ...]:
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
-        return self.shared.once("claims", lambda: claims_of(self))
+        return tuple(claim for lens in lenses() for claim in claims_by(self, lens))
 
     def answer(self) -> Answer:
         """What to choose for which λ, what cannot be told from it, and where no model is worth using, as data."""
-        return self.shared.once("answer", lambda: answer_of(self, self.claims()))
+        return self.shared.once("answer", lambda: answer_of(self, claims_by(self, RANKING)))
 
     def headline(self) -> tuple[str, ...]:
         """The answer in one or two sentences."""
@@ -670,9 +509,96 @@ class Assay(ComparedAssay, Saved):
         """The verdict in words: the headline and one sentence for each further claim."""
         return verdict(self)
 
+    # -- how it is shown ------------------------------------------------------------------------------------------------
+
+    def plot(self, tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the ranking at one λ: mean E with intervals, and the ranks that each model can have.
+
+        `uqassay.report.figures` has this figure and all others.
+        """
+        from uqassay.report.figures.assay import plot_ranking
+
+        return plot_ranking(self, tradeoff, ax=ax)
+
+    def show(self, path: str | Path | None = None) -> Path:
+        """Write the page as `to_html` does, open it in the web browser, and return where it is.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            By default "report.html" in a new temporary folder, which stays until the system clears it.
+        """
+        place = Path(tempfile.mkdtemp(prefix="uqassay-"), "report.html") if path is None else Path(path)
+        page = self.to_html(place).resolve()
+        if not webbrowser.open(page.as_uri()):
+            warnings.warn(f"no web browser was found; the page is {page}", stacklevel=2)
+        return page
+
+    def to_html(
+        self, path: str | Path, *, command: str | None = None, progress: Callable[[str], None] | None = None
+    ) -> Path:
+        """Write the report: one self-contained page. `command` makes it again; `progress` is told each part that begins."""
+        from uqassay.report.page import write_page
+
+        with shown_progress(progress) as say:
+            return write_page(self, path, command=command, progress=say)
+
+    def save(self, folder: str | Path) -> Path:
+        """Keep it in a folder, written whole or not at all; an assay that is there is replaced. Its tests are made first."""
+        self.tests()  # their time belongs to the provenance
+        return super().save(folder)
+
+    def to_markdown(self) -> Text:
+        """The headline, the ranking, the warnings, and what the lenses measured, as Markdown for GitHub."""
+        return Text("\n\n".join([super().to_markdown(), *markdown_of_lenses(self)]))
+
+    def to_latex(
+        self,
+        tradeoff: float = DEFAULT_TRADEOFF,
+        *,
+        metrics: Sequence[str] | None = None,
+        score: str | None = None,
+        spread: Spread = "interval",
+    ) -> Text:
+        """Models by several metrics as a table of LaTeX, which needs booktabs; `ranking(λ).to_latex()` has the ranking alone.
+
+        The best of each metric is bold. Underlined are the others that no model is shown to be better than by that metric
+        (`rank_sets`). Non-specificity has no best: a smaller set is better only if it is right.
+
+        Parameters
+        ----------
+        tradeoff : float
+            λ of E.
+        metrics : sequence of str, optional
+            Those of `rank_sets`; by default accuracy, the distance, "nonspecificity" and "unified".
+        score : str, optional
+            For ranking metrics such as "uq-auc", the uncertainty that ranks the mistakes.
+        spread : {"interval", "runs"}
+            What stands after each mean: its confidence interval, or ± the standard deviation over the training runs.
+        """
+        return Text(metric_table(self, tradeoff, metrics, score, spread).as_latex())
+
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
         return to_json(self, tradeoffs)
+
+    def _shown_title(self) -> str:
+        return f"Assay of {size_text(self)}"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return self.headline()
+
+    def _shown_details(self) -> Sequence[str]:
+        told = calibration_sentence(self)
+        return (*details(self), *([told] if told else []))
+
+    def _shown_table(self) -> ShownTable:
+        return self.ranking()._shown_table()
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.warnings]
+
+    # -- what a saved assay must hold -----------------------------------------------------------------------------------
 
     def _check_read(self) -> None:
         names, known = [m.name for m in self.models], self.model_names

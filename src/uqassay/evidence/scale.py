@@ -465,9 +465,9 @@ def scale_models(
     y: NDArray[Any],
     settings: Settings,
     scales: Sequence[float],
-    *,
     groups: NDArray[Any] | None = None,
     kept: Mapping[str, Kept] | None = None,
+    *,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, ScaledScores]:
     """Scaled scores of every model that states sets, by name. Costly models are scaled on part of the instances.

@@ -359,7 +359,7 @@ def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> Mod
         baseline=baseline,
         n_points=points_of_sets(heads[0]),
         spanned_by=heads[0].spanned_by if isinstance(heads[0], Drawn) else "",
-        columns={key: np.concatenate([p.columns[key] for p in parts], axis=1) for key in first.columns},
+        columns={key: _joined([p.columns[key] for p in parts]) for key in first.columns},
         nonspecificity_error=float(
             np.mean([ns.mean_standard_error for ns in sizes])
         ),  # all runs share the random orders
@@ -370,6 +370,10 @@ def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> Mod
         fingerprint=fingerprint(zip(heads, digests, strict=True)),
         notes=joined_notes([p.notes for p in parts]),
     )
+
+
+def _joined(parts: list[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int, *, kept: Kept = None) -> SetSample:

@@ -12,7 +12,7 @@ from uqassay.arrays import Floats
 from uqassay.calibration.votes import compatible_share, vote_compatibility_test
 from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.scoring import ModelScores, covered_column, points_of_sets, rules_for, size_column
@@ -46,47 +46,47 @@ __all__ = [
 SET_ROW_COLUMNS = ("model", "run", "rule", "metric", "estimate", "low", "high", "level", "n", "method", "notes")
 
 
-def models_with_sets(assay: "Assay") -> tuple[ModelScores, ...]:
+def models_with_sets(judged: Judged) -> tuple[ModelScores, ...]:
     """The models that state sets, without the baselines."""
-    return tuple(m for m in assay.candidates if covered_column(CLASS_RULES[0]) in m.columns)
+    return tuple(m for m in judged.candidates if covered_column(CLASS_RULES[0]) in m.columns)
 
 
-def shown_rule(assay: "Assay") -> str:
+def shown_rule(judged: Judged) -> str:
     """Maximality, or interval dominance where there are too many classes for it."""
-    return rules_for(assay.n_classes)[:2][-1]
+    return rules_for(judged.n_classes)[:2][-1]
 
 
-def set_scores_of(assay: "Assay", model: str, rule: str, run: int | None = None) -> ClassSetScores:
+def set_scores_of(judged: Judged, model: str, rule: str, run: int | None = None) -> ClassSetScores:
     """The scores of one model by one rule, over all runs or of one."""
     chosen = slice(None) if run is None else slice(run, run + 1)
-    columns = assay[model].columns
+    columns = judged[model].columns
 
     def found() -> ClassSetScores:
         covered, size = (one_run(columns[name(rule)][chosen]) for name in (covered_column, size_column))
-        return scores_of_columns(covered, size, groups=assay.groups, level=assay.settings.level)
+        return scores_of_columns(covered, size, groups=judged.groups, level=judged.settings.level)
 
-    return assay.shared.once(("class-sets", model, rule, run), found)
+    return judged.shared.once(("class-sets", model, rule, run), found)
 
 
-def set_rows(assay: "Assay", *, rule: str | None = None) -> list[dict[str, Any]]:
+def set_rows(judged: Judged, *, rule: str | None = None) -> list[dict[str, Any]]:
     """One row for each model with sets, run, rule and score; None is every rule."""
     if rule is not None:
         check_choice(rule, "rule", CLASS_RULES)
-    known = rules_for(assay.n_classes)
+    known = rules_for(judged.n_classes)
     if rule is not None and rule not in known:
         fail(
             "rule",
-            f"an assay of {assay.n_classes} classes uses {' and '.join(known)} alone",
+            f"an assay of {judged.n_classes} classes uses {' and '.join(known)} alone",
             f"got {rule!r}",
             "use metrics.class_set_scores(y_true, prediction, rule=…), which can take long",
             code="choice",
         )
     rules: Sequence[str] = known if rule is None else (rule,)
     rows = []
-    for model in models_with_sets(assay):
+    for model in models_with_sets(judged):
         for run in (None, *range(model.n_runs if model.n_runs > 1 else 0)):
             for each in rules:
-                scores = set_scores_of(assay, model.name, each, run)
+                scores = set_scores_of(judged, model.name, each, run)
                 rows += [_row(model.name, run, each, metric, getattr(scores, metric)) for metric in CLASS_SET_SCORES]
     return rows
 

@@ -12,20 +12,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._workers import Workers
+from uqassay._progress import shown_progress, silent
 from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
 from uqassay.evidence.align import Aligned, align, as_runs, given_scores, without_label
 from uqassay.evidence.baselines import held_out_columns, score_baselines
-from uqassay.evidence.calibration import (
-    Gaps,
-    ModelCalibration,
-    afforded,
-    calibration_tests,
-    classwise_errors,
-    classwise_gaps,
-    errors_of_gaps,
-)
+from uqassay.evidence.calibration import Gaps, afforded, classwise_errors, classwise_gaps, errors_of_gaps
 from uqassay.evidence.cautions import calibration_cautions, cautions
 from uqassay.evidence.excess import Excess, excess_of
 from uqassay.evidence.findings import extremeness, of_same_instances, subgroup_values
@@ -33,6 +25,7 @@ from uqassay.evidence.kept_rows import Kept, joined_predictions, random_keys, sa
 from uqassay.evidence.mistakes import backward_notes, backward_scores
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.result import Assay
+from uqassay.evidence.sampled import TestedPart
 from uqassay.evidence.scale import ScaledScores, affordable_rows, scale_models
 from uqassay.evidence.scoring import (
     ModelScores,
@@ -44,10 +37,9 @@ from uqassay.evidence.scoring import (
     joined_scores,
     points_of_sets,
     sample_sets,
-    score_model,
     score_part,
 )
-from uqassay.evidence.sets import ROWS, VoteTests, vote_tests
+from uqassay.evidence.sets import ROWS
 from uqassay.native import share_on_threads
 from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.base import checked_ids, numbered
@@ -58,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PICTURED_POINTS",
     "STAGES",
-    "AssayParts",
     "AssayStream",
     "Chunk",
     "GreatestKeys",
@@ -69,16 +60,49 @@ __all__ = [
     "conclude",
     "most_pictured",
     "refuse_mixed",
-    "score_models",
     "valid_runs",
 ]
 
 
-# Everything of an assay that passes through all instances of one model: its scores, the scale check, the classwise
-# error.
+# What passes through all instances of a model: its scores, and the gaps of its classwise error.
 
 
 LARGEST_SHARED = 2**27  # bytes of a model; with larger ones, models are scored one after another, to bound memory
+
+
+def valid_runs(runs: Sequence[Prediction], convention: str) -> tuple[Prediction, ...]:
+    """Runs whose masses are those that the convention scores."""
+    return tuple(run.repaired() if convention == "paper" and isinstance(run, Masses) else run for run in runs)
+
+
+def _threads(models: Mapping[str, Sequence[Prediction]]) -> int:
+    """Threads that share the models; with one, threads share the chunks of a model instead."""
+    large = any(
+        sum(getattr(run, name).nbytes for run in runs for name in run.array_names()) > LARGEST_SHARED
+        for runs in models.values()
+    )
+    return 1 if large else available_cores()
+
+
+def _scored(
+    name: str,
+    runs: tuple[Prediction, ...],
+    y: NDArray[Any],
+    settings: Settings,
+    given: Mapping[str, Floats] | None,
+    *,
+    progress: Callable[[str], None],
+) -> tuple[ScoredPart, list[Gaps]]:
+    runs = tuple(holding(run) for run in runs)
+    part = score_part(name, runs, y, settings, given=given, progress=progress)
+    return part, [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
+
+
+# From the scores of all models to an assay: baselines, warnings, scores that rank backwards, pictured sets, provenance.
+
+STAGES = ("baselines", "backward scores", "pictured sets")  # as they are told to `progress`
+PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
+PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
 
 
 class ScoredModel(NamedTuple):
@@ -89,108 +113,54 @@ class ScoredModel(NamedTuple):
     classwise_error: tuple[float, ...]
 
 
-def score_models(
-    models: Mapping[str, tuple[Prediction, ...]],
-    y: NDArray[Any],
+def conclude(
+    scored: Sequence[ScoredModel],
+    aligned: Aligned,
+    subgroups: dict[str, NDArray[Any]],
     settings: Settings,
-    *,
-    given: Mapping[str, Mapping[str, Floats]],
-    scales: Sequence[float],
-    groups: NDArray[Any] | None,
-    progress: Callable[[str], None] | None = None,
-) -> list[ScoredModel]:
-    """Score every model; threads share the models, and their number does not change a result.
+    excess: Excess,
+    tested: TestedPart,
+    pictured: Mapping[str, tuple[Prediction, Kept]],
+    options: AssayOptions,
+    say: Callable[[str], None],
+) -> Assay:
+    """The assay of models that are scored; `say` is told its `STAGES`.
 
-    `given` holds further uncertainty scores by model and name, ``(R, n)`` each.
+    `pictured` has the first run of each model, and the rows that it holds.
     """
-    calls = [(name, runs, y, settings, given.get(name), tuple(scales), groups) for name, runs in models.items()]
-    large = any(sum(_bytes(run) for run in runs) > LARGEST_SHARED for runs in models.values())
-    threads = 1 if large else available_cores()  # with one, the threads share the chunks of a model instead
-    return share_on_threads(_scored, calls, threads=threads, progress=progress)
-
-
-def valid_runs(runs: Sequence[Prediction], convention: str) -> tuple[Prediction, ...]:
-    """Runs whose masses are those that the convention scores."""
-    return tuple(run.repaired() if convention == "paper" and isinstance(run, Masses) else run for run in runs)
-
-
-def _scored(
-    name: str,
-    runs: tuple[Prediction, ...],
-    y: NDArray[Any],
-    settings: Settings,
-    given: Mapping[str, Floats] | None,
-    scales: Sequence[float],
-    groups: NDArray[Any] | None,
-    *,
-    progress: Callable[[str], None],
-) -> ScoredModel:
-    runs = tuple(holding(run) for run in runs)
-    scores = score_model(name, runs, y, settings, given=given, progress=progress)
-    scaled = scale_models([scores], {name: runs}, y, settings, scales, groups=groups, progress=progress)
-    return ScoredModel(scores, scaled.get(name), classwise_errors(valid_runs(runs, settings.convention), y))
-
-
-def _bytes(run: Prediction) -> int:
-    return sum(getattr(run, name).nbytes for name in run.array_names())
-
-
-# From the scores of all models to an assay: baselines, warnings, scores that rank backwards, pictured sets, provenance.
-
-STAGES = ("baselines", "backward scores", "pictured sets")  # as they are told to `progress`
-PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
-PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
-
-
-@dataclass(frozen=True, eq=False)
-class AssayParts:
-    """What an assay is made of once every model is scored and tested."""
-
-    aligned: Aligned
-    subgroups: dict[str, NDArray[Any]]  #: (n,)
-    settings: Settings
-    scored: Sequence[ScoredModel]
-    tests: tuple[ModelCalibration, ...]
-    votes: dict[str, VoteTests]
-    pictured: Mapping[str, tuple[Prediction, Kept]]  #: The first run of each model, and the rows that it holds.
-    excess: Excess
-
-
-def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
-    """The assay of models that are scored and tested; its `STAGES` are told to the progress of the options."""
-    say = options.progress or (lambda stage: None)
     say(STAGES[0])
-    aligned, settings = parts.aligned, parts.settings
     y, n_classes = aligned.labels, len(aligned.class_names)
     shares = options.shares(y, n_classes, aligned.class_names if aligned.named else None)
     held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
-    models = [each.scores for each in parts.scored]
+    models = [each.scores for each in scored]
     models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
-    errors = {each.scores.name: each.classwise_error for each in parts.scored}
+    errors = {each.scores.name: each.classwise_error for each in scored}
     errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
+    warnings = cautions(models, aligned, options.common_members)
+    warnings += calibration_cautions(tested.foreseen(), aligned, options.calibration_measures)
+    provenance = _provenance(y)
     result = Assay(
         models=tuple(models),
         labels=y,
         class_names=aligned.class_names,
         ids=aligned.ids,
         groups=aligned.groups,
-        subgroups=parts.subgroups,
+        subgroups=subgroups,
         tradeoffs=options.lambdas,
         settings=settings,
         sets={},
-        warnings=cautions(models, aligned, options.common_members) + calibration_cautions(parts.tests, aligned),
-        provenance=_provenance(y),
-        excess=parts.excess,
-        calibration=parts.tests,
+        warnings=warnings,
+        provenance=provenance,
+        excess=excess,
+        tests=tested.tests_later(provenance),
         classwise_error=errors,
-        scaled={each.scores.name: each.scaled for each in parts.scored if each.scaled is not None},
-        votes=parts.votes,
+        scaled={each.scores.name: each.scaled for each in scored if each.scaled is not None},
     )
     say(STAGES[1])
     backward = backward_scores(result)
     result = replace(result, backward=backward, warnings=(*result.warnings, *backward_notes(backward)))
     say(STAGES[2])
-    result.sets.update(_pictures(result, parts.pictured))
+    result.sets.update(_pictures(result, pictured))
     return result
 
 
@@ -509,7 +479,8 @@ class GreatestKeys(NamedTuple):
 class StreamState:
     """Everything that `AssayStream` collects; `add` takes a chunk, `extend` the state of the rows that follow.
 
-    With `greatest`, a part of the rows keeps no more instances than the whole does.
+    With `greatest`, a part of the rows keeps no more instances than the whole does. Where no rows follow, `last` has the models
+    themselves, and nothing of them is kept.
     """
 
     n_instances: int = 0
@@ -522,6 +493,7 @@ class StreamState:
     pictures: KeptPictures = field(default_factory=KeptPictures)
     excess: Excess | None = None
     greatest: "GreatestKeys | None" = None
+    last: Mapping[str, tuple[Prediction, ...]] | None = None
     _aligned: list[Aligned] = field(default_factory=list)
     _subgroups: list[dict[str, NDArray[Any]]] = field(default_factory=list)
 
@@ -548,6 +520,20 @@ class StreamState:
         """Values of each subgroup, ``(n,)``."""
         return {name: np.concatenate([part[name] for part in self._subgroups]) for name in self._subgroups[0]}
 
+    def held(self) -> dict[str, tuple[tuple[Prediction, ...], Kept]]:
+        """The runs of each model for tests and scale check, and the rows that they hold."""
+        if self.last is not None:
+            return {name: (runs, None) for name, runs in self.last.items()}
+        joined = {name: sample.joined() for name, sample in self.samples.items()}
+        return {name: (runs or self.heads(name), rows) for name, (runs, rows) in joined.items()}
+
+    def pictured(self) -> dict[str, tuple[Prediction, Kept]]:
+        """The first run of each model for pictures, and the rows that it holds."""
+        if self.last is not None:
+            return {name: (runs[0], None) for name, runs in self.last.items()}
+        joined = {name: sample.joined() for name, sample in self.pictures.samples.items()}
+        return {name: (runs[0], rows) for name, (runs, rows) in joined.items()}
+
     def heads(self, name: str) -> tuple[Prediction, ...]:
         """One instance of every run of a model."""
         return self.scored[name][0].heads
@@ -566,35 +552,45 @@ class StreamState:
             _subgroups=list(self._subgroups),
         )
 
-    def add(self, chunk: Chunk, options: AssayOptions) -> None:
+    def add(
+        self, chunk: Chunk, options: AssayOptions, *, progress: Callable[[str], None] = silent, last: bool = False
+    ) -> None:
         """Score the instances of a chunk. If it raises, the state is of no use any more; see `copied`."""
         aligned, settings, first = chunk.aligned, chunk.settings, chunk.first_row
         y = aligned.labels
-        parts, gaps = {}, {}
-        able = {name: tuple(holding(run) for run in runs) for name, runs in able_to_hold(aligned.models).items()}
-        for name, runs in able.items():
-            parts[name] = score_part(name, runs, y, settings, given=chunk.given.get(name), progress=options.progress)
-            gaps[name] = [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
-        self._add_excess(excess_of(able, settings))
+        models = able_to_hold(aligned.models)
+        calls = [(name, runs, y, settings, chunk.given.get(name)) for name, runs in models.items()]
+        scored = share_on_threads(_scored, calls, threads=_threads(models), progress=progress)
+        for (name, *_), (part, gaps) in zip(calls, scored, strict=True):
+            self.scored.setdefault(name, []).append(part)
+            self._add_gaps(name, gaps)
+        self._add_excess(excess_of(models, settings))
         if self.form is None:
             self.form, self.settings = chunk.form(), settings
         self.n_instances += len(y)
-        keys = random_keys(len(y), aligned.groups, settings.seed, first_row=first)
+        self._aligned.append(replace(aligned, models={}))
+        self._subgroups.append(dict(chunk.subgroups))
+        if last:
+            self.last = models
+        else:
+            self._keep(aligned, [part for part, _ in scored], options, first)
+
+    def _keep(self, aligned: Aligned, scored: Sequence[ScoredPart], options: AssayOptions, first: int) -> None:
+        """Keep instances for tests and pictures."""
+        assert self.settings is not None
+        y, seed = aligned.labels, self.settings.seed
+        keys = random_keys(len(y), aligned.groups, seed, first_row=first)
         for name, runs in aligned.models.items():
-            self.scored.setdefault(name, []).append(parts[name])
-            self._add_gaps(name, gaps[name])
             size = self._most_tested(runs, y, options, self.n_instances)
             greatest = GREATEST_KEY if self.greatest is None else self.greatest.tested[name]
             self.samples.setdefault(name, KeptSample()).add(runs, keys, first, size, NONE, greatest_key=greatest)
         self.pictures.add(
             aligned.models,
-            list(parts.values()),
-            random_keys(len(y), None, settings.seed, first_row=first),
+            scored,
+            random_keys(len(y), None, seed, first_row=first),
             first,
             greatest_key=GREATEST_KEY if self.greatest is None else self.greatest.pictured,
         )
-        self._aligned.append(replace(aligned, models={}))
-        self._subgroups.append(dict(chunk.subgroups))
 
     def extend(self, other: "StreamState", options: AssayOptions) -> None:
         """Take over the instances of another state, which follow."""
@@ -726,50 +722,66 @@ class AssayStream(AssayOptions):
         Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole.
         Everything kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
+        return self._updated(predictions, y_true, uncertainties, groups, subgroups)
+
+    def _updated(
+        self,
+        predictions: Mapping[str, Any],
+        y_true: Any,
+        uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None,
+        groups: Any,
+        subgroups: Any,
+        *,
+        last: bool = False,
+    ) -> Self:
+        """`update`; after the last instances nothing but `compute` may follow."""
         started = time.perf_counter()
         y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
         state, first = self._state.copied(), self.first_row + self._state.n_instances
-        ignored = 0
-        if self.ignore_label is not None:
-            predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
-                self.ignore_label,
-                predictions,
+        with shown_progress(self.progress) as say:
+            say("checking the predictions")
+            ignored = 0
+            if self.ignore_label is not None:
+                predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
+                    self.ignore_label,
+                    predictions,
+                    y_true,
+                    class_names=self.class_names,
+                    groups=groups,
+                    subgroups=subgroups,
+                    uncertainties=uncertainties,
+                    first_row=first + self._state.ignored,
+                )
+            models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
+            seen = state.form
+            models = marked_like(seen, models)
+            if not last:
+                refuse_mixed(groups, models)
+            aligned = align(
+                models,
                 y_true,
-                class_names=self.class_names,
                 groups=groups,
-                subgroups=subgroups,
-                uncertainties=uncertainties,
-                first_row=first + self._state.ignored,
+                class_names=self.class_names,
+                repair=self.repair,
+                common_members=self.common_members,
+                seed=self.seed,
+                votes_are=self.votes_are,
+                earlier=() if seen is None else tuple(seen["class_names"]),
             )
-        models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
-        seen = state.form
-        models = marked_like(seen, models)
-        refuse_mixed(groups, models)
-        aligned = align(
-            models,
-            y_true,
-            groups=groups,
-            class_names=self.class_names,
-            repair=self.repair,
-            common_members=self.common_members,
-            seed=self.seed,
-            votes_are=self.votes_are,
-            earlier=() if seen is None else tuple(seen["class_names"]),
-        )
-        own = {name: tuple(map(with_own_constants, runs)) for name, runs in aligned.models.items()}
-        aligned = replace(aligned, models=own, ignored=ignored)
-        given = given_scores(uncertainties, aligned)
-        chunk = Chunk(
-            aligned=aligned,
-            given=given,
-            subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.known),
-            settings=self.settings(aligned, given),
-            first_row=first,
-            signed=signed_runs(models),
-        )
-        if seen is not None:
-            check_same_form(chunk.form(), seen, "chunk")
-        state.add(chunk, self)
+            own = {name: tuple(map(with_own_constants, runs)) for name, runs in aligned.models.items()}
+            aligned = replace(aligned, models=own, ignored=ignored)
+            given = given_scores(uncertainties, aligned)
+            chunk = Chunk(
+                aligned=aligned,
+                given=given,
+                subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.known),
+                settings=self.settings(aligned, given),
+                first_row=first,
+                signed=signed_runs(models),
+            )
+            if seen is not None:
+                check_same_form(chunk.form(), seen, "chunk")
+            state.add(chunk, self, progress=say, last=last)
         state.seconds += time.perf_counter() - started
         return self._holding(state)
 
@@ -823,62 +835,32 @@ class AssayStream(AssayOptions):
         aligned, settings = state.aligned(), state.settings
         if aligned.ids is not None:
             checked_ids(aligned.ids, len(aligned.labels))
-        y, groups = aligned.labels, aligned.groups
-        kept = {name: sample.joined() for name, sample in state.samples.items()}
-        rows = {name: held for name, (_, held) in kept.items()}
-        runs = {name: found or state.heads(name) for name, (found, _) in kept.items()}
-        scored = []
-        for name, parts in state.scored.items():
-            scores = joined_scores(parts)
-            scaled = scale_models(
-                [scores],
-                {name: runs[name]},
-                y,
+        held = state.held()
+        models = {name: runs for name, (runs, _) in held.items()}
+        rows = {name: kept for name, (_, kept) in held.items()}
+        with shown_progress(self.progress) as say:
+            scores = {name: joined_scores(parts) for name, parts in state.scored.items()}
+            calls = [
+                ([scores[name]], {name: runs}, aligned.labels, settings, self.factors, aligned.groups, rows)
+                for name, runs in models.items()
+            ]
+            scaled = share_on_threads(scale_models, calls, threads=_threads(models), progress=say)
+            n = len(aligned.labels)
+            valid = {name: valid_runs(runs, self.convention) for name, runs in models.items()}
+            result = conclude(
+                [
+                    ScoredModel(scores[name], found.get(name), errors_of_gaps(state.gaps[name], n))
+                    for name, found in zip(models, scaled, strict=True)
+                ],
+                aligned,
+                state.subgroups(),
                 settings,
-                self.factors,
-                groups=groups,
-                kept=rows,
-                progress=self.progress,
+                state.excess,
+                TestedPart.of(valid, aligned, self, kept=rows),
+                {name: (valid_runs([run], self.convention)[0], kept) for name, (run, kept) in state.pictured().items()},
+                self,
+                say,
             )
-            scored.append(ScoredModel(scores, scaled.get(name), errors_of_gaps(state.gaps[name], len(y))))
-        valid = {name: valid_runs(held, self.convention) for name, held in runs.items()}
-        with Workers() as workers:
-            tests = calibration_tests(
-                valid,
-                y,
-                self.calibration_measures,
-                groups=groups,
-                plan=self.plan,
-                workers=workers,
-                kept=rows,
-                progress=self.progress,
-            )
-            votes = vote_tests(
-                valid,
-                y,
-                aligned.vote_totals,
-                groups=groups,
-                seed=self.seed,
-                workers=workers,
-                kept=rows,
-                progress=self.progress,
-            )
-        pictured = {name: sample.joined() for name, sample in state.pictures.samples.items()}
-        result = conclude(
-            AssayParts(
-                aligned=aligned,
-                subgroups=state.subgroups(),
-                settings=settings,
-                scored=scored,
-                tests=tests,
-                votes=votes,
-                excess=state.excess,
-                pictured={
-                    name: (valid_runs(found, self.convention)[0], held) for name, (found, held) in pictured.items()
-                },
-            ),
-            self,
-        )
         result.provenance["seconds"] = round(state.seconds + time.perf_counter() - started, 3)
         return result
 

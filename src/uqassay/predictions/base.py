@@ -400,6 +400,12 @@ class Prediction(ABC):
                 held[name] = values
         return same
 
+    def forgetting(self) -> Self:
+        """A copy that keeps no computed probabilities, and whose slices take less memory."""
+        same = copy(self)
+        object.__setattr__(same, "_held", None)
+        return same
+
     def _chosen(self, rows: Rows) -> Any:
         """The checked selection: a slice, whole numbers or truth values."""
         n = self.n_instances

@@ -3,15 +3,16 @@
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Stretch, colour_order
+from uqassay.evidence.lens import LENSES, RANKING, Lens, lenses
 from uqassay.evidence.order import order_of, rank_sets_at
 from uqassay.evidence.sentences import PRICE, details
 from uqassay.evidence.tables import to_json
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.scoring import ModelScores
 
 __all__ = [
-    "LENSES",
+    "SECTIONS",
     "STEPS",
     "answer_card",
     "border_places",
@@ -79,41 +80,53 @@ __all__ = [
 
 # The questions a report answers next to the choice of a model: one section each, left out where nothing was found.
 
-
-@final
-@dataclass(frozen=True)
-class Lens:
-    """One section of the page."""
-
-    id: str  #: Also the name under which the page's script registers how to draw it.
-    title: str  #: The question it answers.
-    short: str  #: The same in the page's navigation.
-    #: Assay → what is drawn, with its "finding" in a sentence; or None where there is nothing to show.
-    build: Callable[["Assay"], dict[str, Any] | None]
+#: Lenses that are drawn otherwise than by the table and the figures of their result: assay → what the page's script draws
+#: under the id of the lens, with its "finding" in a sentence; or None where there is nothing to show.
+SECTIONS: Mapping[str, Callable[["Assay"], dict[str, Any] | None]] = {
+    "mistakes": mistakes_section,
+    "refusal": refusal_section,
+    "calibration": calibration_section,
+    "sets": sets_section,
+    "votes": votes_section,
+    "parts": parts_section,
+}
+FIGURE = 6.4, 3.6  # inches of a figure of a lens
 
 
 def lens_sections(assay: "Assay", *, progress: Callable[[str], None] = lambda step: None) -> list[dict[str, Any]]:
-    """The findings of every lens, in the order of `LENSES`; a lens without findings is absent.
+    """The findings of every lens but the ranking, which has fixed sections; a lens without findings is absent.
 
     `progress` is called with the id of each lens when it begins.
     """
     sections = []
-    for lens in LENSES:
+    for lens in lenses():
+        if lens is RANKING:
+            continue
         progress(lens.id)
-        found = lens.build(assay)
+        found = SECTIONS[lens.id](assay) if lens.id in SECTIONS else _shown_section(lens, assay)
         if found is not None:
-            sections.append({"id": lens.id, "title": lens.title, "short": lens.short, **found})
+            sections.append({"id": lens.id, "title": lens.question, "short": lens.short, **found})
     return sections
 
 
-LENSES = (
-    Lens("mistakes", "Does it know when it is wrong?", "Mistakes", mistakes_section),
-    Lens("refusal", "What can be promised after refusing?", "Refusal", refusal_section),
-    Lens("calibration", "Is its confidence calibrated?", "Calibration", calibration_section),
-    Lens("sets", "Which classes do the sets leave?", "Sets", sets_section),
-    Lens("votes", "Could the votes come from what it states?", "Votes", votes_section),
-    Lens("parts", "Does the choice hold in every part of the test set?", "Parts", parts_section),
-)
+def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
+    """Sentences, table and figures of what a lens measured, as markup that needs no script."""
+    found = lens.measure(assay)
+    if found is None:
+        return None
+    from uqassay.report.study_pages import inline_svg
+
+    first, *others = found._shown_sentences() or [f"{found._shown_title()}."]
+    parts = [f"<p>{kept(text)}</p>" for text in others]
+    parts += [found._shown_table().as_html(), *(f"<p>{kept(text)}</p>" for text in found._shown_notes())]
+    for i, (title, draw) in enumerate(lens.figures(found).items()):
+        svg = inline_svg(partial(_on_axes, draw), FIGURE, name=f"{lens.id}-{i}", label=title)
+        parts.append(f'<figure><h3>{html_text(title)}</h3><div class="drawing">{svg}</div></figure>')
+    return {"finding": first, "markup": "".join(parts)}
+
+
+def _on_axes(draw: Callable[[Any], object], figure: Any) -> None:
+    draw(figure.subplots())
 
 
 # Everything the page shows, as plain values computed from an `Assay` alone.
@@ -124,7 +137,7 @@ PAIR_WORK = 5e7  # pairs of models × instances × λ, likewise
 SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those computed on request only
 STEPS = (
     *("scores", "findings", "conclusions", "rankings", "rank sets", "pictures"),
-    *(lens.id for lens in LENSES),
+    *(lens.id for lens in LENSES if lens is not RANKING),
     "instances",
 )  # parts of the page in the order in which they are made
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
@@ -557,8 +570,9 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         packer.start()
         values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
         progress(f"writing the page: {STEPS[-1]}")
-        lenses = values.pop("lenses")  # they may be half of all, and the first charts do not wait for them
-        packed, packed_lenses = (deflated(json_for_script(part)) for part in (values, lenses))
+        sections = values.pop("lenses")  # they may be half of all, and the first charts do not wait for them
+        drawn_by_script = [section for section in sections if "markup" not in section]
+        packed, packed_lenses = (deflated(json_for_script(part)) for part in (values, drawn_by_script))
         instances = json_for_script(packer.at(len(packed) + len(packed_lenses)))
     names = ", ".join(map(named, assay.model_names))
     parts = {
@@ -569,10 +583,10 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "answer": answer_card(assay),
         "caution": caution_section(assay),
         "compared": kept(comparison_sentences(assay)["compared"]),
-        "numbers": _numbers(assay, lenses),
+        "numbers": _numbers(assay, sections),
         "command": _command(command),
-        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{html_text(x["short"])}</a>' for x in lenses),
-        "lenses": "\n\n".join(map(_lens, lenses)),
+        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{html_text(x["short"])}</a>' for x in sections),
+        "lenses": "\n\n".join(map(_lens, sections)),
         "payload": packed,
         "lens_values": packed_lenses,
         "instances": instances,
@@ -612,12 +626,13 @@ def _most_accurate(lens: Mapping[str, Any]) -> str | None:
 
 
 def _lens(lens: Mapping[str, Any]) -> str:
-    """The folded section of a lens; the page's script fills it."""
+    """The folded section of a lens; the page's script fills it, unless its markup is there."""
     place = f"lens-{lens['id']}"
     heading = f'<h2 id="{place}-h">{html_text(lens["title"])}</h2>'
     finding = f'<span class="finding" id="{place}-finding">{kept(lens["finding"])}</span>'
     summary = f"<summary>{heading} {finding}</summary>"
-    return f'<details class="section" id="{place}" aria-labelledby="{place}-h">\n  {summary}\n</details>'
+    inside = f"{summary}\n  {lens['markup']}" if "markup" in lens else summary
+    return f'<details class="section" id="{place}" aria-labelledby="{place}-h">\n  {inside}\n</details>'
 
 
 def _command(command: str | None) -> str:

@@ -1,11 +1,9 @@
 """The calibration tests of all models, drawn: numbers and words of the assay."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from matplotlib import colors
-from tests.report.calibration_cases import ensembles, made_up
+from tests.report.calibration_cases import ensembles, made_up, with_tests
 from tests.report.figures.cases import blank, drawn
 
 from uqassay.evidence.calibration import adjusted_pvalues
@@ -51,5 +49,5 @@ def test_rows_against_the_tests(assay, measure):
 def test_undefined_tests_are_named(assay):
     notes = (Note("undefined", "undefined here"),)
     t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), notes=notes)
-    ax = drawn(figures.plot_calibration_tests(dataclasses.replace(assay, calibration=(t,)), ax=blank()))
+    ax = drawn(figures.plot_calibration_tests(with_tests(assay, t), ax=blank()))
     assert [x.get_text() for x in ax.texts] == ["undefined here", "p (adjusted)", pvalue(float("nan"))]

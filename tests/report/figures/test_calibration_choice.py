@@ -1,10 +1,8 @@
 """Which calibration tests a figure shows, and how it names them."""
 
-import dataclasses
-
 import pytest
 from tests.refusals import refuses
-from tests.report.calibration_cases import ensembles, made_up
+from tests.report.calibration_cases import ensembles, made_up, with_tests
 from tests.report.figures.cases import blank, drawn
 
 import uqassay as uq
@@ -40,7 +38,7 @@ def test_hostile_names_and_runs(name):
     a = ensembles(n=60, names=("$\\frac{1", "_hidden", "two lines", "x" * 200))
     drawn(FIGURES[name](a, ax=blank()))
     runs = tuple(made_up("_hidden", "ece-confidence", pvalue=p, run=r) for r, p in enumerate((0.001, 0.5)))
-    a = dataclasses.replace(a, calibration=runs)
+    a = with_tests(a, *runs)
     ax = drawn(FIGURES[name](a, ax=blank()))
     labels = [t.get_text() for t in ax.get_yticklabels()] if name == "tests" else [ax.get_title(loc="left")]
     assert "_hidden, run 1" in labels[0]

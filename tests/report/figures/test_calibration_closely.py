@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import colors
 from tests.refusals import refuses
-from tests.report.calibration_cases import ensembles, made_up
+from tests.report.calibration_cases import ensembles, made_up, with_tests
 from tests.report.figures.cases import blank, drawn
 
 import uqassay as uq
@@ -51,7 +51,7 @@ def test_weights_against_the_test(assay):
 def test_many_members_stand_by_their_weights(assay):
     weights = np.random.default_rng(0).dirichlet(np.full(100, 0.1))
     many = dataclasses.replace(one(assay, "ensemble"), weights=weights, n_members=100)
-    ax = drawn(figures.plot_ensemble_weights(dataclasses.replace(assay, calibration=(many,)), ax=blank()))
+    ax = drawn(figures.plot_ensemble_weights(with_tests(assay, many), ax=blank()))
     np.testing.assert_array_equal([bar.get_height() for bar in ax.patches], np.sort(weights)[::-1])
     assert ax.get_xlabel() == "members, the heaviest first"
 
@@ -80,4 +80,4 @@ def test_null_draws_without_a_finite_minimum_are_refused(assay):
     notes = (Note("undefined", "undefined here"),)
     t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), notes=notes)
     with refuses("model", "finite", got=r"'ensemble' has none by hosmer-lemeshow \(undefined here\)"):
-        figures.plot_calibration_null(dataclasses.replace(assay, calibration=(t,)), ax=blank())
+        figures.plot_calibration_null(with_tests(assay, t), ax=blank())

@@ -69,7 +69,7 @@ def with_terms(
     Returns
     -------
     Assay
-        Without sets, calibration, scale check, warnings and held-out class frequencies, which belong to the terms of `found`.
+        Without sets, scale check, warnings and held-out class frequencies, which belong to the terms of `found`.
 
     Examples
     --------
@@ -103,7 +103,6 @@ def with_terms(
         excess=Excess.unknown([m.name for m in models if not m.baseline]),
         sets={},
         warnings=(),
-        calibration=(),
         scaled={},
         backward=(),
     )
