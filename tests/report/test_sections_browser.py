@@ -196,7 +196,7 @@ def test_the_finding_on_the_order_follows_the_slider(opened, assay):
             page.execute_script("setIndex(arguments[0])", index)
         at = page.execute_script("return lambda()")
         shown = plain(texts(page, "#choose-finding")[0])
-        assert shown == order_finding(assay.ranked(at), at, assay.settings)
+        assert shown == order_finding(assay, at)
 
 
 def test_a_table_of_a_closed_section_is_drawn_when_it_opens(opened, assay):

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -283,14 +284,15 @@ def _scale(assay: "Assay") -> float:
 def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     """Tables of all models along λ, the winners with their words, changes of the order, the questionnaire."""
     tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
-    order, findings = [], list[dict[str, Any]]()
+    order, findings, yardsticks = [], list[dict[str, Any]](), order_of(assay).yardsticks
     rank_sets_at(assay, grid.tolist())  # those of all λ together, which `ranked` takes
     for at in grid.tolist():
         ranked = assay.ranked(at)
-        order.append([r.model for r in ranked])
-        findings.append(order_values(ranked, assay.settings))
+        order.append([r.model for r in ranked if r.rank is not None or r.model in yardsticks])
+        findings.append(order_values(assay, at))
         for r in ranked:
-            tables[r.model].append(_ranked(r, one=assay.n_units == 1))
+            below = tuple(name for name in r.below if name in yardsticks)
+            tables[r.model].append(_ranked(replace(r, below=below), one=assay.n_units == 1))
     place = {m.name: j for j, m in enumerate(assay.models)}
     winners = [(low, high, list(names)) for low, high, names in assay.winners()]
     changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
@@ -582,6 +584,7 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "css": "\n".join(page_file(name) for name in STYLES),
         "answer": answer_card(assay),
         "caution": caution_section(assay),
+        "priced": "" if order_of(assay).priced else ' class="unpriced"',
         "compared": kept(comparison_sentences(assay)["compared"]),
         "numbers": _numbers(assay, sections),
         "command": _command(command),

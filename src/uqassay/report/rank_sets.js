@@ -20,7 +20,7 @@ function startRankSets() {
     byId("rank-sets"),
     el("figure", {}, el("h3", {}, text.title), el("p", { class: "choices" }, el("label", {}, text.by, " ", by)), bars,
       el("figcaption", {}, text.note)),
-    el("figure", {}, el("h3", {}, text.top_title), strips, never, el("figcaption", {}, text.top_note)),
+    el("figure", { class: "of-price" }, el("h3", {}, text.top_title), strips, never, el("figcaption", {}, text.top_note)),
   );
   listeners.push(() => whenOpen(by, draw));
 }

@@ -13,7 +13,7 @@ from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.mistakes import BackwardScore
-from uqassay.evidence.order import MEAN_E, inwards
+from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
 from uqassay.evidence.ranking import MARKS, limit_notes
 from uqassay.evidence.sentences import (
     PRICE,
@@ -51,9 +51,8 @@ from uqassay.text import (
 )
 
 if TYPE_CHECKING:
-    from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
-    from uqassay.evidence.scoring import ModelScores, Settings
+    from uqassay.evidence.scoring import ModelScores
     from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.statistics import Estimate
 
@@ -63,7 +62,6 @@ __all__ = [
     "DEPENDS",
     "MOST_SHOWN",
     "NUMBERS",
-    "ORDER",
     "Refused",
     "Statement",
     "answer_choices",
@@ -159,7 +157,7 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "plane_axes": ["mean NS", "mean distance d"],
         "line_axes": ["λ", "mean E"],
         "ridge_axes": {"distance": f"d{unit}", "nonspecificity": "NS", "unified": "E"},
-        "title_at": ", λ = {tradeoff}",
+        "title_at": ", λ = {tradeoff}" if order_of(assay).priced else "",
         "ridge_at": "",
         "ridge_near": "The nearest λ for which the page holds the densities.",
         "point": "a point prediction: always 0",
@@ -174,9 +172,9 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "middle": "mean {mean}, median {median}",
         "at_end": "{share} at the left end or below",
         "no_such": {"correct": "no correct predictions", "wrong": "no wrong predictions"},
-        "by_correctness": f"{_by_correctness(assay)}; E at λ = {{tradeoff}}.",
+        "by_correctness": f"{_by_correctness(assay)}; E{at_tradeoff(assay)}.",
         "by_correctness_apart": (
-            f"{_by_correctness(assay)}; E at λ = {{tradeoff}}, its interval only at the λ of the findings."
+            f"{_by_correctness(assay)}; E{at_tradeoff(assay)}, its interval only at the λ of the findings."
         ),
         "sample": _sample(assay),
         "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
@@ -333,6 +331,9 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
     """
     number = "Instance {instance}" if assay.ids is None else "Instance {instance} (row {row})"
     votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
+    losses = "d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}"
+    if not order_of(assay).priced:
+        losses = f"{loss_name(assay)} {{unified}}"
     return {
         "listed_classes": LISTED_CLASSES,
         "no_class": "several or none",
@@ -360,9 +361,9 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
         "predicted": "{label}: {models}",
         "picked": number + votes,
         "prediction": {
-            "right": "✓ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
-            "several": "a set of several classes or none; d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
-            "wrong": "✗ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
+            "right": f"✓ predicts {{label}} ({{confidence}}); {losses}",
+            "several": f"a set of several classes or none; {losses}",
+            "wrong": f"✗ predicts {{label}} ({{confidence}}); {losses}",
         },
         "bars": _bars(assay),
         "triangle": (
@@ -565,16 +566,16 @@ def model_sentences(assay: "Assay") -> dict[str, Any]:
     >>> model_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["shown"]
     '{n} of {models} models are shown in the charts.'
     """
+    at = at_tradeoff(assay)
     return {
         "data": "Data of this chart",
         "most": MOST_SHOWN,
         "choose": "Choose models",
         "shown": "{n} of {models} models are shown in the charts.",
         "follows": (
-            "{n} of {models} models are shown in the charts: the best {most} of the top group of {top} "
-            "at λ = {tradeoff}{own}."
+            f"{{n}} of {{models}} models are shown in the charts: the best {{most}} of the top group of {{top}}{at}{{own}}."
         ),
-        "follows_whole": "{n} of {models} models are shown in the charts: the top group at λ = {tradeoff}{own}.",
+        "follows_whole": f"{{n}} of {{models}} models are shown in the charts: the top group{at}{{own}}.",
         "own": ", and {n} chosen by you",
         "others": " Grey: the others.",
         "without_bands": " Intervals are not drawn for more than four models; the data of the chart has them.",
@@ -599,14 +600,14 @@ def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
     Examples
     --------
     >>> import uqassay as uq
-    >>> rank_set_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["at"]
+    >>> rank_set_sentences(uq.assay({"m": uq.Members([[[0.9, 0.1], [0.8, 0.2]]])}, [0]))["at"]
     'mean E at λ = {tradeoff}'
     """
     level = level_text(assay.settings.level)
     return {
         "title": "Ranks that each model can have",
         "by": "by",
-        "at": "mean E at λ = {tradeoff}",
+        "at": f"{loss_name(assay)}{at_tradeoff(assay)}",
         "note": (
             f"Bar: all ranks that the tests of all pairs leave open, {level} for all models at once. Dot: the rank in this "
             "test set. Full colour: no model is shown to be better (the top group). Dashed: a baseline."
@@ -637,16 +638,31 @@ def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
 
 NUMBERS = "In numbers", "The differences behind the answer, with p-values and intervals."  # the title and the finding
 SHOWN_NAMES = 3  # before the others are counted
-LOWEST = "At λ = {tradeoff} {model} has the lowest mean E, {estimate}"
-ORDER = {
-    "infinite": "At λ = {tradeoff} no model has a finite mean E.",
-    "only": "At λ = {tradeoff} the mean E of {model}, the only model, is {estimate}{end}",
-    "alone": f"{LOWEST}{{end}}",
-    "best": f"{LOWEST}, and is the best of the {{models}} models{{end}}",
-    "within": f"{LOWEST}{{end}}",
-    "tied": f"{LOWEST}; {{others}} could be as good{{end}}",
-    "untested": f"{LOWEST}; whether {{others}} could be as good cannot be tested{{end}}",
-}
+
+
+def at_tradeoff(assay: "Assay") -> str:
+    """ " at λ = …" as a template; nothing where no model has a set."""
+    return " at λ = {tradeoff}" if order_of(assay).priced else ""
+
+
+def order_templates(assay: "Assay") -> dict[str, str]:
+    """The sentence on the order at one λ by the kind of the finding."""
+    loss = loss_name(assay)
+    if order_of(assay).priced:
+        lowest, start = f"At λ = {{tradeoff}} {{model}} has the lowest {loss}, {{estimate}}", "At λ = {tradeoff} the"
+        best, no_model = f"{lowest}, and is the best of the {{models}} models", "At λ = {tradeoff} no"
+    else:
+        lowest, start, no_model = f"The lowest {loss}, {{estimate}}, is that of {{model}}", "The", "No"
+        best = f"{lowest}, the best of the {{models}} models"
+    return {
+        "infinite": f"{no_model} model has a finite {loss}.",
+        "only": f"{start} {loss} of {{model}}, the only model, is {{estimate}}{{end}}",
+        "alone": f"{lowest}{{end}}",
+        "best": f"{best}{{end}}",
+        "within": f"{lowest}{{end}}",
+        "tied": f"{lowest}; {{others}} could be as good{{end}}",
+        "untested": f"{lowest}; whether {{others}} could be as good cannot be tested{{end}}",
+    }
 
 
 def section_findings(assay: "Assay") -> dict[str, str]:
@@ -660,7 +676,7 @@ def section_findings(assay: "Assay") -> dict[str, str]:
     'm is wrong on 1 of the 2 instances.'
     """
     return {
-        "choose": order_finding(assay.ranked(DEFAULT_TRADEOFF), DEFAULT_TRADEOFF, assay.settings),
+        "choose": order_finding(assay, DEFAULT_TRADEOFF),
         "why": _why(assay),
         "instances": _instances(assay),
         "how": _how(assay),
@@ -670,18 +686,11 @@ def section_findings(assay: "Assay") -> dict[str, str]:
 # -- the order at one λ ------------------------------------------------------------------------------------------------
 
 
-def order_values(rows: "Sequence[Ranked]", settings: "Settings") -> dict[str, Any]:
-    """Kind of the finding, which is a key of `ORDER`, and its values but λ and the estimate.
-
-    Parameters
-    ----------
-    rows : sequence of Ranked
-        Of one λ.
-    settings : Settings
-        Of the assay.
-    """
+def order_values(assay: "Assay", at: float) -> dict[str, Any]:
+    """Kind of the finding at one λ, which is a key of `order_templates`, and its values but λ and the estimate."""
+    settings = assay.settings
     alpha = 1 - settings.level
-    ranked = [r for r in rows if r.rank is not None]
+    ranked = [r for r in assay.ranked(at) if r.rank is not None]
     winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
     level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
     near = [r for r in level_with if r.pvalue_no_worse <= alpha]
@@ -705,8 +714,9 @@ def order_values(rows: "Sequence[Ranked]", settings: "Settings") -> dict[str, An
             clauses.append(within_margin(names, settings.margin, [r.pvalue_no_worse for r in near]))
             clauses += [f"{others} could be as good"] if rest else []
         clauses += [shown] if shown else []
-    if winner.below:
-        clauses.append(_lower(winner.below))
+    below = [name for name in winner.below if name in order_of(assay).yardsticks]
+    if below:
+        clauses.append(_lower(below))
     return {
         "said": said,
         "model": winner.model,
@@ -722,12 +732,12 @@ def _lower(baselines: Sequence[str]) -> str:
     return f"the baselines {listed(baselines)} have lower ones"
 
 
-def order_finding(rows: "Sequence[Ranked]", at: float, settings: "Settings") -> str:
+def order_finding(assay: "Assay", at: float) -> str:
     """Which model has the lowest mean E at one λ, which are no worse by a margin, and which could be as good."""
-    values = order_values(rows, settings)
-    estimate = next(float(r.estimate) for r in rows if r.model == values["model"])
+    values = order_values(assay, at)
+    estimate = next(float(r.estimate) for r in assay.ranked(at) if r.model == values["model"])
     shown = {"tradeoff": tradeoff(at), "estimate": number(estimate, bounded=True)}
-    return ORDER[values["said"]].format(**values, **shown)
+    return order_templates(assay)[values["said"]].format(**values, **shown)
 
 
 # -- why -----------------------------------------------------------------------------------------------------------------
@@ -740,7 +750,7 @@ def _why(assay: "Assay") -> str:
     precise = [m.name for m in assay.candidates if m.n_points == 1]
     sets = [name for name in size if name not in precise]
     near, far = min(distance, key=lambda name: distance[name]), number(min(distance.values()), bounded=True)
-    one_set = f"one distribution per instance{'' if sets else ', not a set, so E is the distance at every λ'}"
+    one_set = f"one distribution per instance{'' if sets else ', not a set'}"
     if len(distance) == 1:
         if precise:
             return f"{near} predicts {one_set}; its mean distance to the label is {far}."
@@ -804,7 +814,6 @@ COSTS = {0.01: "a hundredth", 0.02: "a fiftieth", 0.05: "a twentieth", 0.1: "a t
 
 RANKING_HEADS = {
     "model": "Model",
-    "mean": "Mean E",
     "difference": "Difference to best",
     "pvalue": "p (adjusted)",
     "ranks": "Ranks",
@@ -820,12 +829,13 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
     Examples
     --------
     >>> import uqassay as uq
-    >>> text = ranking_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    >>> text = ranking_sentences(uq.assay({"m": uq.Members([[[0.9, 0.1], [0.8, 0.2]]])}, [0]))
     >>> text["next_change"], text["below"]["vacuous"]
     ('The order changes next at λ = {tradeoff}, where {above} passes {below}.', '⚠ vacuous has a lower mean E')
     """
-    baselines = [m.name for m in assay.models if m.baseline]
-    below = [names for k in range(1, len(baselines) + 1) for names in combinations(baselines, k)]
+    priced, loss = order_of(assay).priced, loss_name(assay)
+    yardsticks = order_of(assay).yardsticks
+    below = [names for k in range(1, len(yardsticks) + 1) for names in combinations(yardsticks, k)]
     return {
         "at": "λ = {tradeoff}",
         "strip": "Share of resamples that each model wins, against λ",
@@ -833,7 +843,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "from_to": "λ {low} to {high}",
         "scale": "E from 0 to {limit}",
         "below": {
-            ",".join(names): f"⚠ {listed_names(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
+            ",".join(names): f"⚠ {listed_names(names)} {'have' if len(names) > 1 else 'has'} a lower {loss_name(assay)}"
             for names in below
         },
         "no_mean": "no finite mean",
@@ -843,11 +853,11 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "no_resampling": _no_resampling(assay),
         "next_change": "The order changes next at λ = {tradeoff}, where {above} passes {below}.",
         "no_change": "The order stays like this for every larger λ.",
-        "findings": ORDER,
-        "spoken": "At λ = {tradeoff}: {places}",
+        "findings": order_templates(assay),
+        "spoken": "At λ = {tradeoff}: {places}" if priced else "{places}",
         "place": "{rank}. {model}, {estimate}.",
         "set": "Set λ = {tradeoff}",
-        "heads": RANKING_HEADS,
+        "heads": RANKING_HEADS | {"mean": f"{loss[0].upper()}{loss[1:]}"},
     }
 
 
@@ -968,7 +978,7 @@ def answer_choices(answer: Answer) -> list[Statement]:
     >>> import uqassay as uq
     >>> (one,) = answer_choices(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]).answer())
     >>> one.before, one.where
-    ('Nothing can be told', 'From 1 instance nothing can be said about other instances.')
+    ('Nothing can be told', 'From 1 case nothing can be said about other cases.')
     """
     one = len(answer.models) == 1
     if answer.kind == "none":
@@ -1902,12 +1912,13 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
     Examples
     --------
     >>> import uqassay as uq
-    >>> template_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["ranking_title"]
+    >>> template_sentences(uq.assay({"m": uq.Members([[[0.9, 0.1], [0.8, 0.2]]])}, [0]))["ranking_title"]
     'Ranking at λ = {tradeoff}'
     """
     level, general = level_text(assay.settings.level), general_sentences()
     return {
         **_NAVIGATION,
+        "nav_choose": "Choose λ" if order_of(assay).priced else "Ranking",
         "scheme_auto": general["scheme_auto"],
         "auto": general["schemes"]["auto"],
         "compared": "Models compared",
@@ -1935,7 +1946,6 @@ _NAVIGATION = {
     "open_all": "Open all sections",
     "close_all": "Close all sections",
     "nav_verdict": "Verdict",
-    "nav_choose": "Choose λ",
     "nav_why": "Why",
     "nav_instances": "Instances",
     "nav_how": "How computed",
@@ -1960,9 +1970,10 @@ _METHOD = {
 
 
 def _choice_of_view(assay: "Assay") -> dict[str, str]:
-    """Text of the section on the choice of λ."""
+    """Text of the section on the choice of λ, or where no model has a set on the ranking."""
+    priced = order_of(assay).priced
     return {
-        "choose": "Choose λ, the price of imprecision",
+        "choose": "Choose λ, the price of imprecision" if priced else "Ranking",
         "previous_change": "◂ previous change of winner",
         "next_change": "next change ▸",
         "strip_note": (
@@ -1974,7 +1985,7 @@ def _choice_of_view(assay: "Assay") -> dict[str, str]:
         "abstain_no": "No, every case needs a decision",
         "abstain_yes": "Yes",
         "cost": "Passing a case on costs {costs} as a mistake.",
-        "ranking_title": "Ranking at λ = {tradeoff}",
+        "ranking_title": f"Ranking{at_tradeoff(assay)}",
         "ranking": "Ranking",
         "changes": "Every change of the order",
     }

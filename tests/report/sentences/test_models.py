@@ -11,7 +11,7 @@ def places(template):
 
 
 def test_places_of_the_templates():
-    text = model_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    text = model_sentences(uq.assay({"m": uq.Members([[[0.9, 0.1], [0.8, 0.2]]])}, [0]))
     assert text["most"] == MOST_SHOWN
     assert places(text["shown"]) == {"n", "models"}
     assert places(text["follows"]) == {"n", "models", "most", "top", "tradeoff", "own"}

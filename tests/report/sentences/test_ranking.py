@@ -10,7 +10,7 @@ WINNERS = [(0.0, 0.5, ["a"]), (0.5, 3.0, ["b", "c"]), (3.0, INF, ["a"])]
 
 
 def one(**options):
-    return uq.assay({"a": uq.Point([[0.9, 0.1]])}, [0], n_draws=5, **options)
+    return uq.assay({"a": uq.Members([[[0.9, 0.1], [0.8, 0.2]]])}, [0], n_draws=5, **options)
 
 
 def test_winners_beyond_the_slider():
@@ -41,6 +41,8 @@ def test_costs_in_words():
 
 def test_every_set_of_baselines_has_its_words():
     below = ranking_sentences(one())["below"]
+    points = uq.assay({"a": uq.Point([[0.9, 0.1]])}, [0], n_draws=5)
+    assert ranking_sentences(points)["below"] == {"class-prior": "⚠ class-prior has a lower log loss"}
     assert below == {
         "vacuous": "⚠ vacuous has a lower mean E",
         "class-prior": "⚠ class-prior has a lower mean E",
