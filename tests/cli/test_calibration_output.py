@@ -33,7 +33,7 @@ def test_table_words_and_weights(files, wrong, run):
     weights = next(line for line in lines[lines.index("Weights with the least value") :] if line.startswith("DE"))
     assert [float(w) for w in weights.split()[2:7]] == pytest.approx(tests[0]["weights"], abs=0.005)
     assert "adjusted by Holm for the 4 tests" in " ".join(ran.out.split())
-    assert "EDL: only the mean is tested, because the draws of different instances do not belong together." in ran.out
+    assert "EDL: only the mean is tested: draw number m means something different in every case." in ran.out
 
 
 def test_single_members_stand_beside(files, run):

@@ -44,17 +44,17 @@ def model(name, scale, *, wider=True):
         (
             (model("A", 3.0), model("B", 2.0, wider=False)),
             "At λ = 0.2, 3 times the spread of A would score better, E = 0.097 in place of 0.125 "
-            "on 100 instances chosen at random: here E rewards width, not knowledge.",
+            "on 100 cases chosen at random: wider sets would win here, so do not read E as quality.",
         ),
         (
             (model("A", 3.0), model("B", 2.0)),
             "At λ = 0.2, 3 times the spread of A and 2 times the spread of B would score better: "
-            "here E rewards width, not knowledge.",
+            "wider sets would win here, so do not read E as quality.",
         ),
         (
             tuple(model(name, 2.0) for name in "ABCDE"),
             "At λ = 0.2, 2 times the spread of A, 2 times the spread of B, 2 times the spread of C and a greater spread of "
-            "2 others would score better: here E rewards width, not knowledge.",
+            "2 others would score better: wider sets would win here, so do not read E as quality.",
         ),
     ],
 )

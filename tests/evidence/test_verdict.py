@@ -50,7 +50,7 @@ def test_what_could_be_as_good():
     told = sentence_with(a, "lowest mean E, ")
     assert told.endswith(
         f"; b could be as good ({pvalue_text(b.pvalue_adjusted)}, adjusted for all pairs); "
-        f"this test set could have shown a difference of {significant(b.detectable, 2)}."
+        f"a true difference of {significant(b.detectable, 2)} would have been found 4 times in 5."
     )
     assert 0.001 < b.detectable < 0.2
     assert "is c by 0.2" in sentence_with(a, "Worse than a there")

@@ -48,10 +48,10 @@ def test_sentences_name_the_best():
     (table,) = parts_section(uq.assay({"good": uq.Point(good), "bad": uq.Point(good[:, ::-1])}, y))["tables"]
     assert table["title"] == "true class"
     assert table["views"]["unified"][4]["sentence"] == (
-        "good has the lowest mean E at λ = 0.5 in both parts by true class."
+        "good has the lowest log loss in both parts by true class."
     )
     assert table["views"]["unified"][4]["caption"] == (
-        "E at λ = 0.5; bold: the best of a part; intervals are not adjusted for the number of parts."
+        "Log loss; bold: the best of a part; intervals are not adjusted for the number of parts."
     )
     assert table["views"]["nonspecificity"][0]["best"] is None
     (table,) = parts_section(uq.assay({"half": uq.Point(half), "other": uq.Point(half[:, ::-1])}, y))["tables"]
@@ -74,7 +74,7 @@ def test_one_model_is_told_by_the_parts_that_differ_most():
         == "By true class, the accuracy of m goes from 50.0 % (1) to 100.0 % (0)."
     )
     assert found["finding"] == table["views"]["unified"][4]["sentence"]
-    assert found["finding"].startswith("By true class, the mean E of m at λ = 0.5 goes from ")
+    assert found["finding"].startswith("By true class, the log loss of m goes from ")
 
 
 def test_nothing_without_two_parts():

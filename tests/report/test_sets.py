@@ -29,9 +29,9 @@ def test_the_finding_names_three_models_and_counts_the_others():
     pair = uq.Members(np.tile([[0.6, 0.4], [0.4, 0.6]], (8, 1, 1)))
     y = [0, 1] * 4
     one = sets_section(uq.assay({"a": pair}, y, n_draws=10))
-    assert one["finding"] == "The sets leave 100.0 % of the labels with 2.00 classes (a)."
+    assert one["finding"] == "The set contains the right class for a in 100.0 % of cases (2.00 classes on average)."
     many = sets_section(uq.assay(dict.fromkeys("abcde", pair), y, n_draws=10))
-    assert many["finding"].endswith("(c) and 2 others below.")
+    assert many["finding"].endswith("c in 100.0 % of cases (2.00 classes on average) and 2 others below.")
 
 
 def test_points_have_no_section():

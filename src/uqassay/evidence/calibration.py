@@ -680,7 +680,7 @@ class _OpenDraws:
 # Can one run of a model, or some mixture of its members, be told from a calibrated one?
 
 N_BINS = 10  # of the reliability diagrams
-DRAWS = Note("mean", "only the mean is tested, because the draws of different instances do not belong together")
+DRAWS = Note("mean", "only the mean is tested: draw number m means something different in every case")
 GIVEN_WEIGHTS = Note("assumption", "the mean uses the given weights of the members, and a mixture may use any weights")
 
 

@@ -184,9 +184,9 @@ class ScaleCheck(Shown):
             sampled = any(
                 note.code == "sample" for note in found[0].notes
             )  # the means then differ from those of all instances
-            of = f" on {counted(found[0].n, 'instance')} chosen at random" if sampled else ""
+            of = f" on {counted(found[0].n, 'case')} chosen at random" if sampled else ""
             what += f", E = {after} in place of {before}{of}"
-        return f"At λ = {tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
+        return f"At λ = {tradeoff(self.tradeoff)}, {what}: wider sets would win here, so do not read E as quality."
 
     def _shown_title(self) -> str:
         who = f"{counted(len(self.models), 'model')} with sets"

@@ -362,7 +362,8 @@ def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
             clauses.append(f"{where} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
-    if claim is not None:
+    told = [dict(choice.cases) for choice in answer.choices]
+    if claim is not None and (answer.priced or claim.facts["cases"] not in told):
         holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
         clauses.append(f"{_at(answer)} the order holds if {holds}".strip())
     return sentence(clauses)

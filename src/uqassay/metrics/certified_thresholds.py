@@ -300,9 +300,7 @@ def needed(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Float
         enough = plan.groups_needed(errors, uncertainty, parts.units_of(~parts.choosing))
         n = parts.units_of(~parts.choosing).n_units
     if enough is None:
-        return Needed(
-            None, unit, f"its errors come in whole groups, so no number of {unit}s like these is likely to be enough"
-        )
+        return Needed(None, unit, f"its errors cluster in groups, so more {unit}s like these will hardly help")
     more = max(math.ceil((enough - n) / certifying), 1)
     if enough > FAR * n:
         return Needed(more, unit, f"at this error rate it would take more than {FAR} times as many {unit}s")

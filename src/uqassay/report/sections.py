@@ -27,6 +27,7 @@ from uqassay.evidence.mistakes import (
     linearised_scores,
     reference_score,
 )
+from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.scale import scaled_coverage
 from uqassay.evidence.sentences import advice, calibration_sentences, claim, measure_label
@@ -122,9 +123,9 @@ __all__ = [
 
 SHOWN_NAMES = 4  # before the others are counted
 MOST_PARTS = 40  # of one subgroup; more are an identifier rather than a part of the test set
-METRICS = {"unified": "mean E", "accuracy": "accuracy", "distance": "mean distance", "nonspecificity": "mean NS"}
+METRICS = {"unified": "{loss}", "accuracy": "accuracy", "distance": "mean distance", "nonspecificity": "mean NS"}
 BEST = {
-    "unified": "the lowest mean E at λ = {tradeoff}",
+    "unified": "the lowest {loss}{at}",
     "accuracy": "the highest accuracy",
     "distance": "the lowest mean distance",
 }  # a small set is good only where the label is in it, so that no model is best by non-specificity
@@ -153,8 +154,9 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
         "metric": "Metric",
         "part": "Parts of the test set",
     }
+    metrics = METRICS | {"unified": loss_name(assay)}
     finding = tables[0]["views"]["unified"][_nearest(assay, DEFAULT_TRADEOFF)]["sentence"]
-    return {"finding": finding, "tables": tables, "metrics": METRICS, "tradeoffs": list(assay.tradeoffs), "text": text}
+    return {"finding": finding, "tables": tables, "metrics": metrics, "tradeoffs": list(assay.tradeoffs), "text": text}
 
 
 def _nearest(assay: "Assay", tradeoff: float) -> int:
@@ -189,7 +191,8 @@ def _cells(assay: "Assay", by: str) -> dict[str, dict[str, dict[str, Any]]]:
 def _view(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: str, place: int = 0) -> dict[str, Any]:
     """Who is best in every part by one metric (at one λ), and what that amounts to."""
     judged = metric in BEST and len(assay.model_names) > 1
-    at = f"E at λ = {tradeoff(assay.tradeoffs[place])}" if metric == "unified" else METRICS[metric]
+    loss, where = loss_name(assay), f" at λ = {tradeoff(assay.tradeoffs[place])}" if order_of(assay).priced else ""
+    at = f"{loss}{where}" if metric == "unified" else METRICS[metric]
     marks = "; bold: the best of a part" if judged else ""
     rest = f"{marks}; intervals are not adjusted for the number of parts."
     at = f"{at[0].upper()}{at[1:]}"
@@ -198,15 +201,15 @@ def _view(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: s
         single = len(assay.model_names) == 1
         return view | {"sentence": _range(assay, title, parts, metric, place) if single else ""}
     best = [_best(assay.model_names, part["models"], metric, place) for part in parts]
-    what = BEST[metric].format(tradeoff=tradeoff(assay.tradeoffs[place]))
+    what = BEST[metric].format(loss=loss, at=where)
     won = Counter(best)
     (first, n), *others = sorted(
         ((name, won[name]) for name in assay.model_names if won[name]), key=lambda pair: -pair[1]
     )
-    where = f"{n} of the {len(parts)} parts by {title}"
+    won_in = f"{n} of the {len(parts)} parts by {title}"
     if others:
         rest_of = listed([f"{named(name)} in {k}" for name, k in others], most=SHOWN_NAMES)
-        sentence = f"{first} has {what} in {where}, {rest_of}."
+        sentence = f"{first} has {what} in {won_in}, {rest_of}."
     else:
         sentence = f"{first} has {what} in {'both' if len(parts) == 2 else f'all {len(parts)}'} parts by {title}."
     return view | {"best": best, "sentence": sentence}
@@ -222,10 +225,9 @@ def _range(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: 
 
     least, most = min(parts, key=value), max(parts, key=value)
     low, high = (percent(value(p)) if metric == "accuracy" else number(value(p), bounded=True) for p in (least, most))
-    at = f" at λ = {tradeoff(assay.tradeoffs[place])}" if metric == "unified" else ""
-    return (
-        f"By {title}, the {METRICS[metric]} of {name}{at} goes from {low} ({least['part']}) to {high} ({most['part']})."
-    )
+    at = f" at λ = {tradeoff(assay.tradeoffs[place])}" if metric == "unified" and order_of(assay).priced else ""
+    what = METRICS[metric].format(loss=loss_name(assay))
+    return f"By {title}, the {what} of {name}{at} goes from {low} ({least['part']}) to {high} ({most['part']})."
 
 
 def _best(names: Sequence[str], models: dict[str, dict[str, Any]], metric: str, place: int) -> str:
@@ -1087,12 +1089,12 @@ def _curve_text(assay: "Assay", curves: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _sets_finding(models: list[dict[str, Any]]) -> str:
     said = [
-        f"{percent(m['coverage'][0], in_sentence=True)} of the labels with {number(m['size'][0], 2)} classes ({m['model']})"
+        f"{m['model']} in {percent(m['coverage'][0], in_sentence=True)} of cases ({number(m['size'][0], 2)} classes on average)"
         for m in models[:NAMES_OF_SETS]
     ]
     rest = len(models) - NAMES_OF_SETS
     said += [f"{rest} {'other' if rest == 1 else 'others'} below"] if rest > 0 else []
-    return f"The sets leave {listed(said)}."
+    return f"The set contains the right class for {listed(said)}."
 
 
 # The page's section on people's votes: could they come from the set, or from the mean, that a model states?

@@ -1624,9 +1624,9 @@ def _matrix_templates(assay: "Assay") -> dict[str, str]:
         "own": "{row}: {metric} {row_value}",
         "untested": f"{values}; {untested}",
         "same": f"{values}; the two agree on every instance",
-        "chance": f"{tested}{{adjusted}}: could be chance; this test set could have shown {{shown}}",
-        "shown": "a difference of {difference}",
-        "shown_none": "no difference",
+        "chance": f"{tested}{{adjusted}}: could be chance; {{shown}}",
+        "shown": "a true difference of {difference} would have been found 4 times in 5",
+        "shown_none": "no difference could have been found",
         "better": f"{tested}{{adjusted}}: {{better}} ranks better",
         "adjusted": " (adjusted)",
         "same_order": "same order",
@@ -1878,14 +1878,15 @@ def _shown(gain: float) -> str:
     """The smallest gain that the test set could have shown, as a clause."""
     if math.isnan(gain):
         return ""
-    start = "; this test set could have shown"
-    return f"{start} no gain" if math.isinf(gain) else f"{start} a gain of {significant(100 * gain, 2)} points"
+    if math.isinf(gain):
+        return "; no gain could have been found"
+    return f"; a true gain of {significant(100 * gain, 2)} points would have been found 4 times in 5"
 
 
 def _others_refused(assay: "Assay", refused: Sequence[Refused], best: Refused) -> str:
     """How accurate the other models are."""
-    without = ", and none is without refusing" if _best_accuracy(assay) <= best.kept[0] else ""
-    return f"; here no other model is more accurate when it refuses as many{without}"
+    without = ", though some model is more accurate without refusing" if _best_accuracy(assay) > best.kept[0] else ""
+    return f"; no other model does better{without}"
 
 
 def _best_accuracy(assay: "Assay") -> float:

@@ -47,13 +47,13 @@ def assay():
             {"kept": (0.81, 0.78, 0.84), "gain": (0.01, -0.02, 0.04), "shown": 0.0351},
             "none",
             "changes the accuracy of a from 80.0 % to 81.0 % (78.0 to 84.0 %); the change of 1.0 points (−2.0 to 4.0) could be "
-            "chance; this test set could have shown a gain of 3.5 points.",
+            "chance; a true gain of 3.5 points would have been found 4 times in 5.",
         ),
         (
             {"kept": (0.8, 0.77, 0.83), "gain": (0.0, -0.03, 0.03), "shown": float("inf")},
             "none",
-            "leaves the accuracy of a at 80.0 % (77.0 to 83.0 %); the change of 0.0 points (−3.0 to 3.0) could be chance; this "
-            "test set could have shown no gain.",
+            "leaves the accuracy of a at 80.0 % (77.0 to 83.0 %); the change of 0.0 points (−3.0 to 3.0) could be chance; no "
+            "gain could have been found.",
         ),
         (
             {"kept": (0.7, NAN, NAN), "gain": (-0.1, NAN, NAN)},
@@ -74,12 +74,10 @@ def test_of_several_models_the_most_accurate_on_the_rest_is_told(assay):
     assert text.startswith(
         "Refusing the 2 % most uncertain (by each model's best score) raises the accuracy of b from "
     )
-    assert text.endswith(
-        "; here no other model is more accurate when it refuses as many, and none is without refusing."
-    )
+    assert text.endswith("; no other model does better.")
     low = [dataclasses.replace(r, kept=(0.4, 0.3, 0.5)) for r in (GAIN, better)]  # the models are right on half
     assert refusal_sentence(assay, 0.02, "", low).endswith(
-        "; here no other model is more accurate when it refuses as many."
+        "; no other model does better, though some model is more accurate without refusing."
     )
 
 
