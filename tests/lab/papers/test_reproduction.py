@@ -15,6 +15,7 @@ from uqassay.lab.papers.printed_cells import tables_by_name
 from uqassay.lab.papers.register import (
     PAPERS,
     described_options,
+    layouts_of,
     options_of,
     presets_of,
     purpose_of,
@@ -84,10 +85,10 @@ def test_a_table_is_one_of_the_paper():
         nothing.table(1)
 
 
-@pytest.mark.parametrize("format", ["text", "csv", "latex"])
+@pytest.mark.parametrize("format", ["text", "csv", "markdown", "latex"])
 def test_every_table_is_made_without_numbers_of_ours(format):
     for name in ("unified", "credal-calibration", "epistemic-gain", "ranking-oasst2", "disentanglement"):
-        empty = Reproduction(name, "a paper", ())
+        empty = Reproduction(name, "a paper", (), layouts=layouts_of(name))
         for table in empty.tables:
             assert len(empty.table(table, format=format).splitlines()) > 2
 

@@ -30,7 +30,7 @@ from uqassay.lab.papers.ranking.human_labels import (
     sub_ensembles,
     trained_models,
 )
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
 
 
 def made(n_models: int, n: int = 150) -> tuple[HumanLabels, list[SavedModel]]:

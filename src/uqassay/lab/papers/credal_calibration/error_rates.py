@@ -46,7 +46,6 @@ __all__ = [
     "MEASURES",
     "NOTES",
     "SHOWN",
-    "SOURCE",
     "ErrorRates",
     "Plan",
     "above_level",
@@ -370,7 +369,6 @@ def _whole_entry(entry: Any, *, above_truth: bool) -> bool:
 
 # Error rates of the credal calibration test as cells and text, with reference values.
 
-SOURCE = "Mortier, Bengs, Hüllermeier, Luca and Waegeman, On calibration of ensemble-based credal predictors"
 SHOWN = (0.05, 0.1, 0.2, 0.5)
 SURE = 0.0005
 KINDS = {"S1": "type I", "S2": "type II", "S3": "type II"}

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from uqassay.checks import fail, one_of, whole
 from uqassay.lab.papers.credal_calibration.error_rates import (
     NOTES,
-    SOURCE,
     ErrorRates,
     Plan,
     error_cells,
     error_rates,
     read_rates,
 )
+from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting
 from uqassay.lab.papers.credal_calibration.table1 import holds_training_data, reproduce_table1, table1_steps
 from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS, Table1Options, plan_of
@@ -256,7 +256,7 @@ def reproduce_credal_calibration(
             reading.append(f"figure: {write_scenario_figure(figures, seed=seed)}")
         reading.append(f"figure: {write_error_figure(figures, figure, found)}")
     notes = (*NOTES, *(note for rates in found for note in rates.notes))
-    return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading))
+    return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading), layouts=LAYOUTS)
 
 
 def steps_of_credal_calibration(

@@ -15,7 +15,7 @@ from uqassay.calibration import credal_calibration_test
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.files import problems_named
-from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
+from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import calibration_measure
@@ -297,6 +297,7 @@ def table1_of(
         cells,
         (about, *NOTES, RESAMPLED if resample else AS_THEY_ARE, *notes),
         tuple(reading),
+        layouts=LAYOUTS,
     )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "OWN_TRAINING",
     "PAPER_SETS",
     "PLANS",
+    "SCRATCH_NETWORKS",
     "PaperSet",
     "Table1Options",
     "Table1Plan",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from uqassay.errors import InputError, MissingDependencyError, UqassayError
-from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
+from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.credal_calibration.table1_plans import BATCH, PAPER_SETS, PLANS, part_size
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
@@ -80,7 +80,7 @@ def reproduce_table2(*, seed: int = 0, progress: Progress | None = None) -> Repr
         cells += [_cell(name, row, column, float(value)) for column, value in zip(COLUMNS, found, strict=True)]
         given = "images" if PAPER_SETS[name].images else f"{count(sizes.shape[0]) if sizes.shape else 'no'} features"
         notes.append(f"{name}: the loader gives {count(sizes.n_train)} and {count(sizes.n_test)} instances, {given}")
-    return Reproduction("credal-calibration", SOURCE, tuple(cells), (*NOTES, *notes), listed=True)
+    return Reproduction("credal-calibration", SOURCE, tuple(cells), (*NOTES, *notes), listed=True, layouts=LAYOUTS)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from uqassay.lab.papers.disentangling.choices import (
     chosen_where,
     method_options,
 )
-from uqassay.lab.papers.disentangling.printed import SOURCE
+from uqassay.lab.papers.disentangling.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.disentangling.tables import TableRow, convention_lines, table_cells, table_lines
 from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions, block_cells, study_of
 from uqassay.lab.papers.figure_files import check_figures
@@ -429,7 +429,9 @@ def reproduce_disentanglement(
         notes.append(NO_EVIDENCE)
     if figures is not None:
         reading += ["", *(f"figure: {path}" for path in _figures(Path(figures), judged, preset, say))]
-    return Reproduction("disentanglement", SOURCE, tuple(table_cells(judged)), tuple(notes), tuple(reading))
+    return Reproduction(
+        "disentanglement", SOURCE, tuple(table_cells(judged)), tuple(notes), tuple(reading), layouts=LAYOUTS
+    )
 
 
 def steps_of_disentanglement(*, runs: int | None = None, figures: object = None, **options: Any) -> int:

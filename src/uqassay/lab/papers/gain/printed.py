@@ -6,10 +6,21 @@ from types import MappingProxyType
 from typing import final
 
 from uqassay.checks import fail
+from uqassay.lab.papers.paper_tables import PM, Column, PaperTable, mean_and_spread
 from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.text import listed
 
-__all__ = ["COLUMNS", "N_PAPER_RUNS", "PRINTED_AS", "SCORES", "SOURCE", "PrintedMean", "printed_gain", "table_of"]
+__all__ = [
+    "COLUMNS",
+    "LAYOUTS",
+    "N_PAPER_RUNS",
+    "PRINTED_AS",
+    "SCORES",
+    "SOURCE",
+    "PrintedMean",
+    "printed_gain",
+    "table_of",
+]
 
 SOURCE = "The Evaluation and Calibration of Epistemic Uncertainty Estimates (paper 002)"
 TABLE = "epistemic_gain_tables"
@@ -24,6 +35,43 @@ SCORES: Mapping[str, str] = MappingProxyType(  # our name of a score: the printe
 COLUMNS: Mapping[str, str] = MappingProxyType(  # our name of a column: the printed one
     {"correlation": "rho_epi", "eece": "eece", "calibrated": "calibrated_eece"}
 )
+
+
+SHOWN = (
+    Column("correlation", "ρ epi", ("rho_epi_mean", "rho_epi_sd")),
+    Column("eece", "EECE", ("eece_mean", "eece_sd")),
+    Column("calibrated", "Calib. EECE", ("calibrated_eece_mean", "calibrated_eece_sd")),
+)
+ROWS = {"dataset": "Dataset", "spread": "Spread", "share": "p", "method": "Classifier", "estimator": "Method"}
+RENAMED = {printed: ours for known in (PRINTED_AS, SCORES) for ours, printed in known.items()}
+_END = "{method}/{estimator}/{column}"
+LAYOUTS: Mapping[str, PaperTable] = {
+    "table1": PaperTable(
+        "Table 1: evaluation metrics on toy data",
+        TABLE,
+        ROWS,
+        SHOWN,
+        mean_and_spread(
+            "/sd",
+            f"table1/{{dataset}}/{_END}",
+            f"table1/{{dataset}}/spread={{spread}}/{_END}",
+            f"table1/{{dataset}}/spread={{spread}}/p={{share}}/{_END}",
+        ),
+        PM,
+        renamed=RENAMED,
+        only={"dataset": ("toy",)},
+    ),
+    "table2": PaperTable(
+        "Table 2: evaluation metrics on real data",
+        TABLE,
+        ROWS,
+        SHOWN,
+        mean_and_spread("/sd", f"table2/{{dataset}}/{_END}"),
+        PM,
+        renamed=RENAMED,
+        only={"dataset": ("emnist-balanced", "kuzushiji-49")},
+    ),
+}
 
 
 @final

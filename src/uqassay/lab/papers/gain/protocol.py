@@ -10,7 +10,7 @@ from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.gain.choices import PRESETS, AskedGain, GainData, GainMethod, GainSlice, chosen, method_options
-from uqassay.lab.papers.gain.printed import SOURCE
+from uqassay.lab.papers.gain.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.gain.tables import (
     GainRow,
     choice_notes,
@@ -222,7 +222,9 @@ def reproduce_epistemic_gain(
         say("figures")
         written = write_gain_figures(figures, rows, seed=seed)
         reading += ["", *(f"figure: {path}" for path in written)]
-    return Reproduction("epistemic-gain", SOURCE, tuple(gain_cells(rows)), tuple(notes), tuple(reading))
+    return Reproduction(
+        "epistemic-gain", SOURCE, tuple(gain_cells(rows)), tuple(notes), tuple(reading), layouts=LAYOUTS
+    )
 
 
 def steps_of_epistemic_gain(*, runs: int | None = None, figures: object = None, **options: Any) -> int:

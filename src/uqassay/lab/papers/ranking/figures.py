@@ -23,7 +23,8 @@ from uqassay.lab.papers.ranking.grid import (
     grid,
     train,
 )
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, study
 from uqassay.measures import uncertainty_score
 from uqassay.metrics import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point

@@ -30,17 +30,8 @@ from uqassay.lab.papers.ranking.made_predictions import (
     make_image_predictions,
     make_text_predictions,
 )
-from uqassay.lab.papers.ranking.scorings import (
-    METRICS,
-    SOURCE,
-    TRUTHS,
-    Scoring,
-    columns,
-    implied_counts,
-    judge,
-    printed_cells,
-    study,
-)
+from uqassay.lab.papers.ranking.printed import LAYOUTS, METRICS, SOURCE, TRUTHS, implied_counts, printed_cells
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, judge, study
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.measures import SCORES, score_names
 from uqassay.metrics import CorrelationStudy
@@ -487,7 +478,7 @@ def correlate_with_votes(
         say("drawing figure 1")
         reading.append(f"figure: {write_real_figure(figures, scorings, human.dataset)}")
     said = (*_notes(found.n_scorings, human), *notes)
-    return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True)
+    return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True, layouts=LAYOUTS)
 
 
 def steps_of_ranking_cifar10h(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:

@@ -28,7 +28,8 @@ from uqassay.lab.papers.ranking.grid import (
     train,
     train_together,
 )
-from uqassay.lab.papers.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, implied_counts, printed_cells, study
+from uqassay.lab.papers.ranking.printed import HALF_UNIT, LAYOUTS, SOURCE, TABLE, TRUTHS, implied_counts, printed_cells
+from uqassay.lab.papers.ranking.scorings import Scoring, study
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.metrics import CorrelationStudy, correlation_study, expected_calibration_error
 from uqassay.text import count, interval, number
@@ -134,7 +135,7 @@ def reproduce_ranking_synthetic(
 
         drawn = write_synthetic_figures(figures, run.scorings, data, seed, one_sample=one_sample, progress=say)
         reading += [f"figure: {path}" for path in drawn]
-    return Reproduction("ranking-synthetic", SOURCE, tuple(cells), LOST, tuple(reading), listed=True)
+    return Reproduction("ranking-synthetic", SOURCE, tuple(cells), LOST, tuple(reading), listed=True, layouts=LAYOUTS)
 
 
 def run_grid(
@@ -169,9 +170,7 @@ def steps_of_ranking_synthetic(
 
 def _why(metric: str, truth: str, printed: float, *, found: CorrelationStudy, others: Sequence[GridRun]) -> str:
     """Why a printed correlation is outside our interval."""
-    (row,) = (
-        row for row in printed_table("ground_truth_free_table1") if (row["dataset"], row["metric"]) == ("Synth", metric)
-    )
+    (row,) = (row for row in printed_table(TABLE) if (row["dataset"], row["metric"]) == ("Synth", metric))
     suffix = "2" if truth == TRUTHS[1] else ""
     low, high = float(row[f"low{suffix}"]), float(row[f"high{suffix}"])
     ours = found[metric, truth]

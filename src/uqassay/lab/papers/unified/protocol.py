@@ -27,14 +27,13 @@ from uqassay.lab.papers.unified.predictors import (
     trained_data,
     training_cells,
 )
+from uqassay.lab.papers.unified.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.unified.tables import table_cells, table_lines
 from uqassay.text import count, counted
 
 __all__ = ["PRESETS", "reproduce_unified", "steps_of_unified"]
 
 Progress = Callable[[str], None]
-
-SOURCE = "Manchingal, Mubashar, Wang and Cuzzolin, A unified evaluation framework for epistemic predictions"
 
 NOTES = (
     "exact: all events, nothing clipped, Dirichlet distributions as they are stated. paper: as the authors' code, masses "
@@ -183,7 +182,7 @@ def reproduce_unified(
         from uqassay.lab.papers.unified.figures import write_unified_figures
 
         reading += ["", *write_unified_figures(figures, [one for one, _ in judged], say)]
-    return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading))
+    return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading), layouts=LAYOUTS)
 
 
 def steps_of_unified(
