@@ -29,7 +29,7 @@ __all__ = [
 
 PROTOCOLS: dict[str, str] = {
     "unified-tables": "uqassay.lab.papers.unified.printed:reproduce_unified_tables",
-    "unified": "uqassay.lab.papers.unified.protocol:reproduce_unified",
+    "unified": "uqassay.lab.papers.unified.run:reproduce_unified",
     "ranking-intervals": "uqassay.lab.papers.ranking.printed:reproduce_ranking_intervals",
     "ranking-synthetic": "uqassay.lab.papers.ranking.synthetic:reproduce_ranking_synthetic",
     "ranking-cifar10h": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_cifar10h",

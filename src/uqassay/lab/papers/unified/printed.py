@@ -1,11 +1,12 @@
 """The tables of paper 000 recomputed from their own ingredients, and their contradictions."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -27,11 +28,15 @@ from uqassay.text import listed
 
 __all__ = [
     "LAYOUTS",
+    "RANKINGS",
     "SOURCE",
     "TABLES",
     "TERMS",
+    "PrintedData",
     "contradictions",
     "covariances",
+    "printed",
+    "printed_beside",
     "reproduce_unified_tables",
     "toy_arithmetic",
     "vertex_choices",
@@ -184,6 +189,69 @@ LAYOUTS: Mapping[str, PaperTable] = {
         "table2/{dataset:cifar-100}/{convention}/lambda={tradeoff}/{model}",
     ),
 }
+
+
+# Printed numbers beside ours.
+
+SAME = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own
+RANKINGS = {"CIFAR-10": "table2", "MNIST": "table9", "CIFAR-100": "table10"}
+OF_CIFAR_10 = ("table4", "table5", "table6")  # of this data set alone
+
+
+class PrintedData(NamedTuple):
+    """The printed data set that is most similar to ours; its values are in the rows, and the text shows others too."""
+
+    name: str = "MNIST"
+    relation: str = "another data set"  #: Of our data to it
+    compared: bool = False  #: Whether ours are to agree with its values, in the paper's convention
+    differences: str = ""  #: What is not as printed: the reason of cells that disagree
+
+
+def printed_beside(dataset: str, *, given: bool = False, compared: bool = False, differences: str = "") -> PrintedData:
+    """The printed data set for ours, MNIST for all that the paper does not have.
+
+    Parameters
+    ----------
+    dataset : str
+        As in `uqassay.lab.datasets.load_dataset`.
+    given : bool
+        Whether files of the user stand in for the data set's own.
+    compared, differences
+        As in `PrintedData`; only the paper's own data are compared.
+    """
+    if dataset not in SAME:
+        return PrintedData()
+    relation = "whose place other files take here" if given else "the same data set, trained otherwise"
+    return PrintedData(SAME[dataset], relation, compared and not given, differences)
+
+
+def printed(table: str, dataset: str, place: str) -> float:
+    """A printed value, nan where there is none.
+
+    Parameters
+    ----------
+    table : str
+        "table2" is the ranking of every data set, Tables 2, 9 and 10.
+    place : str
+        The end of the name of our cell, such as "DE/kl" or "lambda=0.1/DE/rank".
+
+    Examples
+    --------
+    >>> printed("table1", "CIFAR-10", "DE/kl"), printed("table2", "MNIST", "lambda=0.1/DE/rank")
+    (0.031, 1.0)
+    """
+    layout = LAYOUTS[RANKINGS[dataset] if table == "table2" else table]
+    if table == "table8":
+        place = place.replace("lambda=1.0/", "lambda=1/")  # as it prints this λ alone
+    found = LAYOUTS[table].place(f"{table}/{dataset}/exact/{place}")
+    if found is None or (table in OF_CIFAR_10 and dataset != "CIFAR-10"):
+        return math.nan
+    row, column, part = found[0]
+    of_data = "" if table == "table2" or table in OF_CIFAR_10 else dataset  # the package's table has no data set
+    printed_row = {"dataset": of_data, "convention": ""}
+    key = tuple(printed_row.get(name, label) for name, label in zip(layout.rows, row, strict=True))
+    text = layout.printed.get((key, column, part), "")
+    return float(text) if text else math.nan
 
 
 # Contradictions between the tables of the unified evaluation that no single cell explains.

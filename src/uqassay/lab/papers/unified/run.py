@@ -1,4 +1,4 @@
-"""The experiments of paper 000 with predictors trained here: Tables 1, 2 and 4 to 10, Figures 1 to 20.
+"""The unified evaluation with predictors trained here: Tables 1, 2 and 4 to 10, Figures 1 to 20.
 
 Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. Printed values are
 compared by the preset "paper" on the paper's data alone; elsewhere they are context.
@@ -16,22 +16,31 @@ from uqassay.lab.papers.given import given_files
 from uqassay.lab.papers.options import check_whole
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells
-from uqassay.lab.papers.unified.ablations import ablation_cells, ablation_lines, claim_lines, vertex_notes
-from uqassay.lab.papers.unified.judging import FOUR_CLASSES, JudgedDataSet, check_four_classes, judge
-from uqassay.lab.papers.unified.predictors import (
-    PLANS,
-    PRESETS,
-    chosen_predictors,
-    data_set_names,
+from uqassay.lab.papers.unified.judging import (
+    FOUR_CLASSES,
+    JudgedDataSet,
+    check_four_classes,
     incomplete_notes,
-    trained_data,
+    judge,
     training_cells,
 )
+from uqassay.lab.papers.unified.plan import PLANS, PRESETS, chosen_predictors, data_set_names, trained_data
 from uqassay.lab.papers.unified.printed import LAYOUTS, SOURCE
-from uqassay.lab.papers.unified.tables import table_cells, table_lines
+from uqassay.lab.papers.unified.tables import (
+    ablation_cells,
+    ablation_lines,
+    claim_lines,
+    table_cells,
+    table_lines,
+    vertex_notes,
+)
 from uqassay.text import count, counted
 
-__all__ = ["PRESETS", "reproduce_unified", "steps_of_unified"]
+__all__ = [
+    "PRESETS",
+    "reproduce_unified",
+    "steps_of_unified",
+]
 
 Progress = Callable[[str], None]
 
