@@ -78,14 +78,14 @@ def protocol_lines(width: int) -> Iterator[str]:
     --------
     >>> print("\n".join(list(protocol_lines(80))[:2]))
      Protocols by paper:
-     1 Unified evaluation (Manchingal et al.)
+     Unified evaluation (Manchingal et al.)
     """
     from uqassay.lab.papers.register import PAPERS
 
     column = 3 + max(len(name) for paper in PAPERS for name in paper.makes) + 2
     yield " Protocols by paper:"
-    for number, paper in enumerate(PAPERS, start=1):
-        yield f" {number} {paper.title}"
+    for paper in PAPERS:
+        yield f" {paper.title}"
         for name, makes in paper.makes.items():
             yield from _entry(f"   {name}", makes, column, width)
     yield ""
@@ -470,6 +470,7 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str) -> dict[
         if option not in taken:
             known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
             known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
-            rule = f"means nothing to {name}, which takes {', '.join(known)}"
-            fail(flag(option), rule, "", "leave it out", code="conflict")
+            drawn = option == "figure" and "figures" in taken
+            remedy = "--figures FOLDER draws every figure" if drawn else "leave it out"
+            fail(flag(option), f"means nothing to {name}, which takes {', '.join(known)}", "", remedy, code="conflict")
     return options

@@ -244,14 +244,14 @@ def test_rows_and_columns_are_in_the_printed_order():
     assert lines[2].split()[:2] == ["0.1", "printed"]
     assert " ".join(lines[2].split()[2:]) == (
         "DE 0.069 CreINN 0.117 EDL 0.229 LB-BNN 0.259 E-CNN 0.354 RS-NN 0.399"
-    )  # paper 000, Table 2, first row
+    )  # unified evaluation, Table 2, first row
     assert " ".join(result.table(5).splitlines()[7].split()[:8]) == "0.1 printed DE 0.053 RS-NN 0.065 LB-BNN 0.095"
     assert result.table(1).splitlines()[3].split()[:4] == ["LB-BNN", "printed", "89.24", "0.0565"]
     table = reproduce("disentanglement-tables").table(2).splitlines()
     assert table[1].split() == ["Model", "CIFAR10", "Fashion", "MNIST", "Wine", "BCI", "Average"]
     assert " ".join(table[3].split()) == (
         "MC-Dropout printed 0.661 ± 0.044 0.673 ± 0.034 0.778 ± 0.031 0.803 ± 0.040 0.729 ± 0.037"
-    )  # paper 004, Table 2, first row
+    )  # disentanglement, Table 2, first row
     printed = reproduce("ranking-intervals").table(1).splitlines()[3]
     assert printed.split()[2:5] == ["94.56", "(93.36;", "95.55)"]
 

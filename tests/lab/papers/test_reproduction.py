@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,6 +93,21 @@ def test_every_table_is_made_without_numbers_of_ours(format):
         empty = Reproduction(name, "a paper", (), layouts=layouts_of(name))
         for table in empty.tables:
             assert len(empty.table(table, format=format).splitlines()) > 2
+
+
+ROOT = Path(__file__).parents[3]
+NUMBERED = re.compile(r"\b[Pp]apers? (00)?[0-5](?![\d.])|[(| ]00[0-4](?![\d.])")
+
+
+def test_papers_are_called_by_their_short_titles():
+    """No numbers, which differ between a list that counts from 1 and files that count from 0."""
+    texts = [*(ROOT / "src/uqassay/lab/papers").rglob("*.py"), *(ROOT / "docs").glob("*.md")]
+    found = [f"{path.name}: {line}" for path in texts if path.name != "house.md"
+             for line in path.read_text(encoding="utf-8").splitlines() if NUMBERED.search(line)]  # fmt: skip
+    assert not found
+    titles = [paper.title.partition(" (")[0] for paper in PAPERS]
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs/reproduction.md").read_text(encoding="utf-8"), flags=re.M)
+    assert headings[: len(titles)] == titles
 
 
 # -- Printed means against the range of as many further runs.

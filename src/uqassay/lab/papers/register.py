@@ -59,14 +59,14 @@ PAPERS = (
         },
     ),
     PaperProtocols(
-        "Calibration of credal predictors (Mortier et al.)",
+        "Credal calibration (Mortier et al.)",
         {"credal-calibration": "Figures 1-4, error rates; --table 1, ensembles; --table 2, data sets"},
     ),
     PaperProtocols(
-        "Epistemic gain (paper 002)", {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"}
+        "Epistemic gain (authors withheld)", {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"}
     ),
     PaperProtocols(
-        "Ranking metrics without ground truth (Pignet et al.)",
+        "Ranking metrics (Pignet et al.)",
         {
             "ranking-intervals": "limits of Table 1 from its correlations; nothing is trained",
             "ranking-synthetic": "Table 1, rows Synth, and Figures 1-6",

@@ -1,4 +1,4 @@
-"""The reproduction of paper 004: from options to trainings, rows, refusals, and the data sets in the form of their files."""
+"""The reproduction of the paper: from options to trainings, rows, refusals, and the data sets in the form of their files."""
 
 import gzip
 import hashlib

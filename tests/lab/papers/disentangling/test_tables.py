@@ -165,7 +165,7 @@ def test_odd_runs_of_data_sets():
     assert mean_of_datasets([np.array([0.5, 0.5])] * 2) == (0.5, 0.5, 0.5)
 
 
-# -- Figures of the disentanglement paper: which files, which panels.
+# -- Figures of the paper: which files, which panels.
 
 
 PNG = b"\x89PNG"

@@ -1,4 +1,4 @@
-"""Options of the reproduction of paper 002."""
+"""Options of the reproduction of the paper."""
 
 import pytest
 from tests.refusals import refuses
@@ -91,7 +91,7 @@ def test_the_learnt_kernel_is_an_option_of_the_local_gp():
     assert asked(method="local-gp-learnt").methods == (learnt,)
 
 
-# -- Data sets and presets of the reproduction of paper 002.
+# -- Data sets and presets of the reproduction of the paper.
 
 
 def test_every_data_set_has_every_preset_with_known_methods():

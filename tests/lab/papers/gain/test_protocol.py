@@ -1,4 +1,4 @@
-"""The reproduction of paper 002 from its options to its cells and figures; the command line's form of it is in tests/cli."""
+"""The reproduction of the paper from its options to its cells and figures; the command line's form of it is in tests/cli."""
 
 import gzip
 import hashlib
@@ -196,7 +196,7 @@ def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, 
     assert whole.row(tmp_path).compared is compared
 
 
-# -- figures 1 to 4 of paper 002 ----------------------------------------------------------------------------------------
+# -- figures 1 to 4 of the paper ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)

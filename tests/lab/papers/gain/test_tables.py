@@ -264,7 +264,7 @@ def test_calibration_instances_outside_the_test_are_counted():
     assert any("mutual information: 0 of 20 intervals" in line and f"{outside} calibration" in line for line in found)
 
 
-# -- The printed tables of paper 002 by our names.
+# -- The printed tables of the paper by our names.
 
 
 def test_values_against_paper_table():
@@ -290,7 +290,7 @@ def test_table_of_a_data_set():
     assert [table_of(name) for name in ("toy", "toy-mismatch-2", "kuzushiji-49")] == ["table1", "table1", "table2"]
 
 
-# -- tables of the reproduction of paper 002 as text --------------------------------------------------------------------
+# -- tables of the reproduction of the paper as text --------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,10 @@ def test_thinned_test_instances_are_those_of_high_aleatoric_uncertainty():
     assert set(before.ball[removed]) == set(range(0, 30, 2))
     kept = [row for row in after.test if before.ball[row] % 2 == 0]
     assert aleatoric[kept].mean() > 2 * aleatoric[removed].mean()
+    (parts,) = (note for note in after.notes if note.code == "parts")
+    assert f"{len(after.test):,} in the test set, {len(removed):,} left out of it, " in parts.text
+    assert parts.text.partition(":")[0] == before.notes[0].text.partition(":")[0]  # as many points in the balls
+    assert (parts.facts["test"], parts.facts["left_out"]) == (len(after.test), len(removed))
 
 
 def test_another_share_moves_instances_between_the_training_and_the_augmented_set_alone():

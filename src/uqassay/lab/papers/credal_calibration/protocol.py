@@ -1,4 +1,4 @@
-"""The protocol of paper 001: error rates, Table 1 on what is given, Table 2."""
+"""The protocol of the paper: error rates, Table 1 on what is given, Table 2."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-# Table 1 of paper 001 on what is given: saved ensembles, files to train on, or the data sets of a preset.
+# Table 1 of the paper on what is given: saved ensembles, files to train on, or the data sets of a preset.
 
 OF_TESTS = ("data", "resample")  # options that trainings do not need
 
@@ -82,7 +82,7 @@ def any_table1_steps(preset: str, n_conventions: int, options: Table1Options) ->
 
 # Error rates of the credal calibration test: the paper's four figures; Table 1 on other ensembles; Table 2's sizes.
 #
-# Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, section 4.2, Table 1, and appendix A.2, Table 2.
+# Credal calibration, section 4.1, Figure 1, appendix B, Figures 2 to 4, section 4.2, Table 1, and appendix A.2, Table 2.
 
 FIGURES = {
     "1": CredalSetting(),

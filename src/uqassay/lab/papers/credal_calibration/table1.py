@@ -1,4 +1,4 @@
-"""Table 1 of paper 001 on given ensembles: calibration tests of ensembles and of their members."""
+"""Table 1 of the paper on given ensembles: calibration tests of ensembles and of their members."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -176,7 +176,7 @@ def _names(path: Path, n_members: int) -> tuple[str, ...]:
     return ("classifier",) if n_members == 1 else tuple(f"member {m + 1}" for m in range(n_members))
 
 
-# Table 1 of paper 001 on given ensembles: calibration tests of the ensembles and of their members.
+# Table 1 of the paper on given ensembles: calibration tests of the ensembles and of their members.
 #
 # The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted
 # average are those of the other half.

@@ -1,4 +1,4 @@
-"""Table 1 of paper 001: what each preset trains, and named options for what the paper leaves open.
+"""Table 1 of the paper: what each preset trains, and named options for what the paper leaves open.
 
 | preset | data sets | networks | epochs |
 |---|---|---|---|

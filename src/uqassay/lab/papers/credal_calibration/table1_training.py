@@ -1,4 +1,4 @@
-"""Table 1 of paper 001 with predictors trained here, and the data they are trained on."""
+"""Table 1 of the paper with predictors trained here, and the data they are trained on."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-# Data sets of Table 1 of paper 001 for trained predictors: small ones that come along, given images, the paper's own.
+# Data sets of Table 1 of the paper for trained predictors: small ones that come along, given images, the paper's own.
 #
 # Without data the presets "smoke" and "cpu" train on digits, MNIST-10k and features of a frozen network: a small
 # convolutional network learns the digits 0 to 4 and is frozen, and the instances are its features of the digits 5 to 9.
@@ -318,7 +318,7 @@ def _in_pieces(x: Features, function: Callable[[Any], Any]) -> Features:
     return np.concatenate(found)
 
 
-# Table 1 of paper 001 with predictors of our own: one network, two dropout networks and a deep ensemble on each data
+# Table 1 of the paper with predictors of our own: one network, two dropout networks and a deep ensemble on each data
 # set.
 #
 # The networks learn from the training instances alone. The others are halved: one half, the paper's calibration part,

@@ -1,4 +1,4 @@
-"""Table 2 of paper 001: classes, features and instances of its data sets, beside those that the loaders give."""
+"""Table 2 of the paper: classes, features and instances of its data sets, beside those that the loaders give."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What the reproduction of paper 004 may choose: methods, decompositions, conventions, presets."""
+"""What the reproduction of the paper may choose: methods, decompositions, conventions, presets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-# Data sets and presets of the reproduction of paper 004: what is trained, and how much of it.
+# Data sets and presets of the reproduction of the paper: what is trained, and how much of it.
 #
 # "paper" trains as printed. "smoke" only checks that the code runs. "cpu" takes about ten minutes on two cores and
 # "gpu-hour" about an hour on one GPU; on images both train on a slice. Every number of a slice is in
@@ -219,7 +219,7 @@ DATASETS: Mapping[str, DataPlan] = MappingProxyType(
 )
 
 
-# Methods, decompositions and conventions of the reproduction of paper 004, found by the names of the command line.
+# Methods, decompositions and conventions of the reproduction of the paper, found by the names of the command line.
 
 WHERE = ("printed", "last", "all")
 GAUSSIAN, INFORMATION = "gaussian-logits", "information-theoretic"

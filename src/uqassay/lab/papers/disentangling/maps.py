@@ -1,4 +1,4 @@
-"""Maps of aleatoric and epistemic uncertainty over the plane: paper 004, Figures 3, 6 and 7."""
+"""Maps of aleatoric and epistemic uncertainty over the plane: disentanglement, Figures 3, 6 and 7."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# Maps of aleatoric and epistemic uncertainty over the plane: two moons (paper 004, Figs. 3 and 7) and a triangle (Fig.
+# Maps of aleatoric and epistemic uncertainty over the plane: two moons (disentanglement, Figs. 3 and 7) and a triangle (Fig.
 # 6).
 #
 # The paper prints neither the networks nor the sizes nor the noise of its two moons. Here they are 1,000 training
@@ -258,7 +258,7 @@ def _distance_to(points: Array, instances: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0.0)))
 
 
-# Figures 3, 6 and 7 of paper 004: maps of uncertainty over the plane, lighter where it is greater.
+# Figures 3, 6 and 7 of the paper: maps of uncertainty over the plane, lighter where it is greater.
 
 TITLES = {"gaussian-logits": "Gaussian logits", "information-theoretic": "Information-theoretic"}
 COLOURS = "viridis"  # lighter is more

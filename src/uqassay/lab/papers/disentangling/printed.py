@@ -1,4 +1,4 @@
-"""The printed tables of paper 004 as numbers, recomputed from their ingredients, and their contradictions."""
+"""The printed tables of the paper as numbers, recomputed from their ingredients, and their contradictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The experiments of paper 004 with methods trained here: from options to trainings, and from results to tables."""
+"""The experiments of the paper with methods trained here: from options to trainings, and from results to tables."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -308,7 +308,7 @@ def _cells(training: PlannedTraining) -> list[Cell]:
     )
 
 
-# The experiments of paper 004 with methods trained here: Tables 1 to 5 with their averages, and Figures 1 to 13.
+# The experiments of the paper with methods trained here: Tables 1 to 5 with their averages, and Figures 1 to 13.
 #
 # Every method is trained on more and less data, on noisy labels and without a class, and its aleatoric and epistemic
 # estimates are judged by how they move.

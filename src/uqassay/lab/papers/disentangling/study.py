@@ -100,7 +100,7 @@ def disentanglement(
     The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
     packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
-    Source: paper 004, sections 4 and 5.
+    Source: disentanglement, sections 4 and 5.
 
     Examples
     --------

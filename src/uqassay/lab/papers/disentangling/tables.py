@@ -1,4 +1,4 @@
-"""Tables 1 to 5 of paper 004 for methods trained here, as rows and as text, and its figures."""
+"""Tables 1 to 5 of the paper for methods trained here, as rows and as text, and its figures."""
 
 import math
 import os
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-# Tables 1 to 5 of paper 004 for methods trained here, with their averages, beside the printed numbers.
+# Tables 1 to 5 of the paper for methods trained here, with their averages, beside the printed numbers.
 #
 # A printed number agrees if it lies where the same quantity of as many further runs as the paper has falls with 95 %.
 
@@ -281,7 +281,7 @@ def _of_runs(auc: Floats) -> Floats:
     return np.where(defined, auc, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)
 
 
-# Tables 1 to 5 of paper 004 and the differences that conventions make, as text.
+# Tables 1 to 5 of the paper and the differences that conventions make, as text.
 
 EXPERIMENT = {"table3": "size", "table4": "noise"}
 
@@ -394,7 +394,7 @@ def convention_lines(judged: Sequence[TableRow], sentences: Mapping[str, str]) -
     return [*lines, *text_table(("", "convention", "as printed", "with it", "difference", "95 %"), body)]
 
 
-# Figures 1, 2, 4 and 8 to 13 of paper 004: expected behaviour, and the curves of every method and decomposition.
+# Figures 1, 2, 4 and 8 to 13 of the paper: expected behaviour, and the curves of every method and decomposition.
 
 # data set and experiment: number of the figure in the paper
 PAPER_FIGURES = {

@@ -1,4 +1,4 @@
-"""One method trained under all conditions and runs of the three experiments of paper 004."""
+"""One method trained under all conditions and runs of the three experiments of the paper."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What the reproduction of paper 002 may choose: methods, presets, regions."""
+"""What the reproduction of the paper may choose: methods, presets, regions."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ class Regions:
         )
 
 
-# Data sets and presets of the reproduction of paper 002: what is split and trained, and how much of it.
+# Data sets and presets of the reproduction of the paper: what is split and trained, and how much of it.
 #
 # "paper" takes the printed size with the sparse Gaussian process, "cpu" the printed size with the local one: of the toy
 # data in about ten minutes on two cores. "smoke" only checks that the code runs.
@@ -262,7 +262,7 @@ DATASETS: Mapping[str, GainData] = MappingProxyType(
 )
 
 
-# Methods of the reproduction of paper 002, and the choices of the command line.
+# Methods of the reproduction of the paper, and the choices of the command line.
 
 # ---- methods -----------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The experiments of paper 002: Tables 1 and 2, Figures 1 to 4."""
+"""The experiments of the paper: Tables 1 and 2, Figures 1 to 4."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-# From the options of the reproduction of paper 002 to its runs, and from their results to the rows of its tables.
+# From the options of the reproduction of the paper to its runs, and from their results to the rows of its tables.
 
 
 @final
@@ -121,7 +121,7 @@ def planned(asked: AskedGain, runs: int | None, seed: int) -> list[Planned]:
     return found
 
 
-# The experiments of paper 002: Tables 1 and 2, Figures 1 to 4, and the two studies of a mismatch of the calibration.
+# The experiments of the paper: Tables 1 and 2, Figures 1 to 4, and the two studies of a mismatch of the calibration.
 #
 # A classifier is trained without most of the data of some regions, and with them. The gain in accuracy on the test
 # instances of these regions is held against the epistemic uncertainty that the first classifier states.
@@ -171,7 +171,7 @@ def reproduce_epistemic_gain(
     figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
     progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
-    """Run the protocol of paper 002 and compare with its tables.
+    """Run the protocol of the paper and compare with its tables.
 
     Returns
     -------

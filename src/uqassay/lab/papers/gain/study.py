@@ -109,7 +109,7 @@ def epistemic_gain(
     The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
     packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
-    Source: paper 002, sections 3 to 5.2.
+    Source: epistemic gain, sections 3 to 5.2.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of paper 002 for methods trained here, beside the printed numbers, with figures and findings."""
+"""Tables 1 and 2 of the paper for methods trained here, beside the printed numbers, with figures and findings."""
 
 import math
 import os
@@ -201,7 +201,7 @@ def _printed() -> dict[tuple[str, str, str], PrintedMean]:
     return printed_gain()
 
 
-# Tables 1 and 2 of paper 002 as text, with the printed rows, and the known truth of the toy data.
+# Tables 1 and 2 of the paper as text, with the printed rows, and the known truth of the toy data.
 
 COLUMNS = {"correlation": "ρ_epi", "eece": "EECE", "calibrated": "calibrated"}
 SIZES = ("D_train", "D_aug", "D_test", "D_train2", "D_aug2", "D_test2")
@@ -279,7 +279,7 @@ def _ends(ours: OurValues) -> str:
     return interval(ours.estimate.low, ours.estimate.high)
 
 
-# Statements of paper 002 computed from the runs: each says what its interval shows, or that it is not shown.
+# Statements of the paper computed from the runs: each says what its interval shows, or that it is not shown.
 
 Moved = Mapping[tuple[str, str], Floats]
 
@@ -441,7 +441,7 @@ def _moved_text(what: str, before: float, after: float, per_run: Floats) -> str:
     return text if change.low > 0 or change.high < 0 else f"{text}, no change is shown"
 
 
-# Figures 1 to 4 of paper 002: the split, the toy data with their discs, and estimates and gains by interval.
+# Figures 1 to 4 of the paper: the split, the toy data with their discs, and estimates and gains by interval.
 
 COLOURS = ("#E69F00", "#0072B2")  # of the classes; Okabe and Ito (2008)
 DISC = 20  # of figure 2: 4 % of its points stay in D_train
@@ -612,7 +612,7 @@ def _window(ax: Any, low: Floats, high: Floats) -> None:
     ax.tick_params(labelsize="x-small")
 
 
-# Notes of the reproduction of paper 002: every choice that the paper does not print, and what happened in the runs.
+# Notes of the reproduction of the paper: every choice that the paper does not print, and what happened in the runs.
 
 GENERAL = (
     "entropies are in nats; the paper prints no base of its logarithm, so the EECE is also shown in bits, in which the entropy "

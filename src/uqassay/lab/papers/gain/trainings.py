@@ -1,4 +1,4 @@
-"""The models of one run of paper 002: their estimates and gains, as cells of a benchmark."""
+"""The models of one run of the paper: their estimates and gains, as cells of a benchmark."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

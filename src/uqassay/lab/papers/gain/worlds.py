@@ -1,4 +1,4 @@
-"""The data of one run of paper 002, divided into D_train, D_aug and D_test, and again inside D_train."""
+"""The data of one run of the paper, divided into D_train, D_aug and D_test, and again inside D_train."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import METADATA, Store, StoredResult, holds_benchmark, json_object
 from uqassay.lab.datasets.votes import read_cifar10h, read_oasst2, read_real_scores
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.ranking.classifiers import chosen_classifiers, n_asked
+from uqassay.lab.papers.ranking.classifiers import PAPER, chosen_classifiers, n_asked
 from uqassay.lab.papers.ranking.grid import PAIRS
 from uqassay.lab.papers.ranking.made_predictions import (
     N_IMAGES,
@@ -42,6 +42,7 @@ from uqassay.text import count, counted, estimate_text, interval, listed, number
 __all__ = [
     "LEAST",
     "NOTES",
+    "PROBES",
     "HumanLabels",
     "SavedModel",
     "check_folder",
@@ -84,6 +85,8 @@ class HumanLabels:
     ids: NDArray[Any] | None = None
     instances: str = "images"  #: What an instance is, in the plural
     models: str = "networks"  #: What the paper's models are
+    #: The paper's models by the beginnings of their names, up to a hyphen; () where it does not identify them
+    paper_models: tuple[str, ...] = ()
 
 
 @final
@@ -373,11 +376,12 @@ def _names(trainings: Sequence[StoredTraining]) -> list[str]:
 
 # Correlation of the ranking metrics with the truths that people's votes give, over saved models.
 #
-# Paper 003, section 4, Table 1: the votes of several people on each instance are its label distribution. The paper
+# Ranking metrics, section 4, Table 1: the votes of several people on each instance are its label distribution. The paper
 # takes 70 to 116 models. A folder usually holds fewer, and the correlations then have wide intervals.
 
 SCORE = "total-entropy"  # the only one that the paper uses here
 MOSTLY = 0.95  # of the instances
+PROBES = "linear probes of ImageNet networks"
 LEAST = 4  # models: Fisher's interval divides by √(n − 3)
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # for a single distribution these are constant, or equal to another score
@@ -465,7 +469,8 @@ def correlate_with_votes(
     if len(scorings) < LEAST:
         fail("data", f"must give at least {LEAST} models", f"got {len(scorings)}", needed, code="empty")
     found = study(scorings, "fisher")
-    cells = printed_cells(human.dataset, found, _why(found.n_scorings, human))
+    compared = {s.model.partition("-")[0] for s in scorings} == set(human.paper_models)
+    cells = printed_cells(human.dataset, found, _why(found.n_scorings, human), compared=compared)
     reading = _model_table(scorings, accuracies)
     reading += contrast_lines(found, scorings)
     reading += truth_lines(human, scorings)
@@ -477,7 +482,7 @@ def correlate_with_votes(
 
         say("drawing figure 1")
         reading.append(f"figure: {write_real_figure(figures, scorings, human.dataset)}")
-    said = (*_notes(found.n_scorings, human), *notes)
+    said = (*_notes(found.n_scorings, human, compared), *notes)
     return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True, layouts=LAYOUTS)
 
 
@@ -513,11 +518,11 @@ def _why(n: int, human: HumanLabels) -> Callable[[str, str, float], str]:
     return reason
 
 
-def _notes(n: int, human: HumanLabels) -> tuple[str, ...]:
+def _notes(n: int, human: HumanLabels, compared: bool) -> tuple[str, ...]:
     count = implied_counts(human.dataset)[0]
-    weak = "the intervals are wide, so a printed value inside one is weak evidence"
+    context = "" if compared else ": printed values are context, and nothing is compared"
     return (
-        f"{n} models replace the paper's {count} {human.models}" + (f": {weak}" if n < count / 2 else ""),
+        f"{n} models {'stand for' if compared else 'replace'} the paper's {count} {human.models}{context}",
         "the low and high of a row are Fisher's z, as the printed intervals are, widened by half a unit of the last digit; "
         "they assume independent models, though an ensemble depends on its members",
     )
@@ -645,7 +650,7 @@ def _percent(r: Estimate) -> str:
 
 # Ranking metrics against the ground truths of CIFAR-10H, for saved models.
 #
-# Paper 003, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people on each test image are its label
+# Ranking metrics, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people on each test image are its label
 # distribution.
 
 NEEDED_FOR_CIFAR10H = (
@@ -731,7 +736,7 @@ def _votes(folder: Path) -> NDArray[Any]:
 
 def _human(labels: NDArray[Any], votes: NDArray[Any]) -> HumanLabels:
     rows = np.arange(len(labels))
-    return HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models="linear probes of ImageNet networks")
+    return HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models=PROBES, paper_models=PAPER)
 
 
 def _of_trainings(
@@ -784,7 +789,7 @@ def check_agreement(labels: NDArray[Any], votes: NDArray[Any]) -> None:
 
 # Ranking metrics against the ground truths of ReaL-ImageNet, for saved models.
 #
-# Paper 003, section 4, Table 1 (rows R-ImageNet): ReaL's scores of the labels of a validation image are its label
+# Ranking metrics, section 4, Table 1 (rows R-ImageNet): ReaL's scores of the labels of a validation image are its label
 # distribution.
 
 NEEDED_FOR_IMAGENET = (
@@ -862,7 +867,14 @@ def reproduce_ranking_imagenet_real(
     places = _places(real.ids.tolist())
     check_agreement(labels[places], real.votes)
     human = HumanLabels(
-        "R-ImageNet", labels[places], real.votes, places, N_IMAGES, ids=real.ids, models="networks of torchvision"
+        "R-ImageNet",
+        labels[places],
+        real.votes,
+        places,
+        N_IMAGES,
+        ids=real.ids,
+        models="networks of torchvision",
+        paper_models=PAPER,
     )
     left_out = f"{count(N_IMAGES - len(places))} of {count(N_IMAGES)} images have no score above 0 and are left out"
     return correlate_saved(
@@ -901,7 +913,7 @@ def _places(names: Sequence[str]) -> NDArray[np.int64]:
 
 # Ranking metrics against the ground truths of OASST2, for saved text classifiers.
 #
-# Paper 003, section 4, Table 1 (rows OASST2): the ratings of each message, sorted into a negative and a positive class,
+# Ranking metrics, section 4, Table 1 (rows OASST2): the ratings of each message, sorted into a negative and a positive class,
 # are its label distribution.
 
 NEEDED_FOR_OASST2 = (

@@ -1,7 +1,7 @@
 """CIFAR-10H by linear probes on given features of pre-trained networks.
 
-Paper 003, sections 4 and 17.2: a linear layer with a softmax is trained on the penultimate features of each network, and the
-metrics are those of the validation folds. NumPy suffices for one linear layer.
+Ranking metrics, sections 4 and 17.2: a linear layer with a softmax is trained on the penultimate features of each network,
+and the metrics are those of the validation folds. NumPy suffices for one linear layer.
 """
 
 import os
@@ -17,9 +17,10 @@ from uqassay.arrays import Floats
 from uqassay.checks import whole
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.ranking.classifiers import n_asked
+from uqassay.lab.papers.ranking.classifiers import PAPER, n_asked
 from uqassay.lab.papers.ranking.human_labels import (
     NOTES,
+    PROBES,
     HumanLabels,
     SavedModel,
     check_folder,
@@ -93,7 +94,7 @@ def reproduce_ranking_cifar10h_probes(
     folder = check_folder(data, NEEDED)
     labels, votes = labels_and_votes(folder, NEEDED)
     rows = np.arange(len(labels))
-    human = HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models="linear probes of ImageNet networks")
+    human = HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models=PROBES, paper_models=PAPER)
     return correlate_with_votes(
         "ranking-cifar10h-probes",
         _probes(folder, human, int(seed), say),

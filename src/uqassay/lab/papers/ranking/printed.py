@@ -1,7 +1,7 @@
 """Table 1 of the ranking experiments as printed, its intervals computed again, and its cells beside our correlations."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import final
 
@@ -53,7 +53,9 @@ LAYOUTS: Mapping[str, PaperTable] = {
 }
 
 
-def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str, float], str]) -> list[PrintedCell]:
+def printed_cells(
+    dataset: str, found: CorrelationStudy, why: Callable[[str, str, float], str], *, compared: bool = True
+) -> list[PrintedCell]:
     """The printed correlations of a data set in Table 1 with ours, in percent.
 
     Parameters
@@ -63,7 +65,9 @@ def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str
     found : CorrelationStudy
         Its intervals are those of the cells, widened by `HALF_UNIT`.
     why : callable
-        (metric, truth, printed value) → the reason; called for cells that disagree.
+        (metric, truth, printed value) → the reason; called for cells that disagree, or are not compared.
+    compared : bool
+        Whether the models are the printed ones; else a printed value is context, and ``agrees`` is None.
     """
     cells = []
     for row in (row for row in printed_table(TABLE) if row["dataset"] == dataset):
@@ -73,10 +77,10 @@ def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str
             name = f"table1/{dataset}/{row['metric']}/{truth}"
             low, high = 100 * r.low - HALF_UNIT, 100 * r.high + HALF_UNIT
             cell = PrintedCell.within(name, printed, 100 * float(r), low, high)
-            if cell.agrees is False:
-                cell = PrintedCell.within(
-                    name, printed, cell.ours, cell.low, cell.high, note=why(row["metric"], truth, printed)
-                )
+            if not compared:
+                cell = replace(cell, agrees=None, note=f"context only: {why(row['metric'], truth, printed)}")
+            elif cell.agrees is False:
+                cell = replace(cell, note=why(row["metric"], truth, printed))
             cells.append(cell)
     return cells
 

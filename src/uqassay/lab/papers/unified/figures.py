@@ -1,4 +1,4 @@
-"""Figures 1 to 20 of paper 000 for predictors trained here."""
+"""Figures 1 to 20 of the unified evaluation for predictors trained here."""
 
 import math
 import os
@@ -72,7 +72,7 @@ def model_looks(judged: "JudgedDataSet") -> dict[str, Look]:
     return found | {n: found[n]._replace(colour=c) for n, c in zip(further, FURTHER_COLOURS, strict=False)}
 
 
-# Figures 1, 3, 4 and 5 of paper 000: types of predictions, and single predictions of the networks trained here.
+# Figures 1, 3, 4 and 5 of the unified evaluation: types of predictions, and single predictions of the networks trained here.
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
 TRUTH = 1  # class b of Figure 1, (0, 1, 0)
@@ -394,7 +394,7 @@ def _hull(points: Floats) -> Any:
         return None
 
 
-# Figures 6 to 10 of paper 000 for predictors trained here: KL against JS, and NS against credal uncertainty (CU).
+# Figures 6 to 10 of the unified evaluation for predictors trained here: KL against JS, and NS against credal uncertainty (CU).
 
 Draw = Callable[[Any, "JudgedDataSet"], None]
 DOTS = 1000  # of a model in a panel of Figure 8
@@ -551,7 +551,7 @@ def _bars(ax: Any, bars: list[MeanTerms], colours: dict[str, str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-# Figures 1 to 20 of paper 000 for predictors trained here; all but Figure 1 once for each data set.
+# Figures 1 to 20 of the unified evaluation for predictors trained here; all but Figure 1 once for each data set.
 #
 # Figures 11 and 12 are Figure 2 of other data sets.
 

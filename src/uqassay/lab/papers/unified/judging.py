@@ -1,4 +1,4 @@
-"""Stored predictions judged in both conventions: the assays behind the tables of paper 000."""
+"""Stored predictions judged in both conventions: the assays behind the tables of the unified evaluation."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -211,7 +211,7 @@ def with_terms(
     )
 
 
-# Table 4 of paper 000: KL to the nearest of all 4! vertices and of the 2·4 outermost ones, on four classes.
+# Table 4 of the unified evaluation: KL to the nearest of all 4! vertices and of the 2·4 outermost ones, on four classes.
 #
 # The paper takes "a 4-class example of the CIFAR-10 dataset" and says no more. Here the test instances of four classes
 # are kept, and every member or draw is conditioned on these classes.
@@ -363,7 +363,7 @@ def _possible(run: Prediction, classes: Sequence[int]) -> NDArray[np.bool_]:
     return run.hull_points()[:, :, list(classes)].sum(axis=2, dtype=np.float64).min(axis=1) > 0
 
 
-# Stored predictions of a data set judged in both conventions: the assays behind the tables and figures of paper 000.
+# Stored predictions of a data set judged in both conventions: the assays behind the tables and figures.
 #
 # The assays with another distance (Tables 5, 6), another measure (Table 6), other vertices (Table 4) and other numbers
 # of members (Figure 13) share everything but those terms with the assay of KL and NS, so only these terms are computed

@@ -29,7 +29,7 @@ __all__ = [
     "trained_data",
 ]
 
-# Presets of the reproduction of paper 000: which data sets are trained, how, and how much of them.
+# Presets of the reproduction of the unified evaluation: which data sets are trained, how, and how much of them.
 #
 # | preset | data sets | network | epochs | runs |
 # |---|---|---|---|---|

@@ -1,4 +1,4 @@
-"""The tables of paper 000 recomputed from their own ingredients, and their contradictions."""
+"""The tables of the unified evaluation recomputed from their own ingredients, and their contradictions."""
 
 import math
 from collections import defaultdict

@@ -272,8 +272,7 @@ def three(x: float) -> str:
     return number(x, 2 if abs(x) >= 9.5 else 3)
 
 
-# Tables 4, 5 and 6 of paper 000 for predictors trained here: other vertices, JS in place of KL, credal uncertainty for
-# NS.
+# Tables 4, 5 and 6 for predictors trained here: other vertices, JS in place of KL, credal uncertainty for NS.
 
 Ranking = dict[float, list[tuple[str, Value]]]  # models with their mean E, by λ
 
