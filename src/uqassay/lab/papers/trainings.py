@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from uqassay.checks import fail
 from uqassay.errors import InputError
@@ -18,10 +19,13 @@ __all__ = [
     "failure_notes",
     "folder_of",
     "older_notes",
+    "record_of",
     "stored_result",
     "train_cells",
     "trained_cells",
 ]
+
+Kind = TypeVar("Kind")
 
 
 # Trainings of a protocol as cells of a benchmark: run them, and read the results that are there.
@@ -90,6 +94,14 @@ def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:
         "mend it and run it again",
         code="all-failed",
     )
+
+
+def record_of(result: CellResult | StoredResult, kind: type[Kind]) -> Kind:
+    """The record of a result, stored or not yet."""
+    if isinstance(result, StoredResult):
+        return result.record(kind)
+    record: Kind = result.record
+    return record
 
 
 # Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was.

@@ -35,6 +35,7 @@ from uqassay.lab.papers.given import GivenFiles, given_files
 from uqassay.lab.papers.options import check_whole, taken_by
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
+from uqassay.records import packed
 from uqassay.text import counted, listed
 
 __all__ = [
@@ -105,7 +106,7 @@ class PlannedTraining:
     def key(self) -> str:
         """The same for equal trainings, whatever their label."""
         fields = asdict(replace(self, dataset="", label="", conditions=Conditions()))
-        return canonical_json(fields | {"conditions": self.conditions.to_dict()})
+        return canonical_json(fields | {"conditions": packed(self.conditions)[0]})
 
     @property
     def n_blocks(self) -> int:

@@ -18,17 +18,18 @@ from uqassay.lab.papers.disentangling.trainings import (
     Conditions,
     Decompositions,
     block_cells,
+    block_result,
     blocks_of,
     check_data,
     chosen_decompositions,
     measure_runs,
-    packed,
     study_of,
     train_block,
 )
 from uqassay.lab.papers.given import coded_labels, labels_of_rows
 from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
 from uqassay.lab.papers.trainings import stored_result
+from uqassay.records import packed
 from uqassay.text import shown
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
@@ -149,7 +150,7 @@ def disentanglement(
 
 
 def _packed_of(train: Callable[[], DisentanglementStudy]) -> CellResult:
-    return packed(train())
+    return block_result(train())
 
 
 def _given_cell(
@@ -170,7 +171,7 @@ def _given_cell(
             "key": key,
             "estimator": identity_of(estimator, key=key),
             "seeds": list(block),
-            "conditions": conditions.to_dict(),
+            "conditions": packed(conditions)[0],
             "options": {"decompositions": identity_of(decomposition, "decomposition", key=key)},
         },
         data_hash=data.content_hash,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -19,11 +19,11 @@ from uqassay.lab.methods.registry import build_method
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, Trio, World, divided_run, make_world, noted
 from uqassay.lab.papers.identity import unfitted_copy
 from uqassay.lab.papers.options import NamedOptions, named_options
+from uqassay.lab.papers.trainings import record_of
 from uqassay.measures import SCORES, score_columns
-from uqassay.metrics import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
+from uqassay.metrics import GAIN_LOSSES, gain, true_uncertainty
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Point, Prediction, as_prediction
-from uqassay.records import packed, unpacked
 from uqassay.text import counted, listed, number
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "chosen_estimates",
     "measured_run",
     "packed_run",
-    "run_of",
     "run_world",
     "study_of",
     "world_cells",
@@ -45,7 +44,6 @@ __all__ = [
 Compute = Callable[[Prediction], Any]
 Range = tuple[float, float]
 
-TRUE_PARTS = tuple(part.name for part in fields(TrueUncertainty))
 KNOWN = (*GAIN_SCORES, *SCORES)
 
 
@@ -313,47 +311,18 @@ class _Measured:
         return cls(sample, before, after, trio.test)
 
 
-# Runs of a study as cells of a benchmark, and the way from their results to the study.
-#
-# The result of a cell is one table of its test instances, followed by its calibration instances: mean probabilities
-# without more data, labels, and as scores the gains, the estimates and, where it is known, the true uncertainty.
-
-GAIN, EPISTEMIC, TRUTH = "gain/", "epistemic/", "truth/"
-AFTER, ROWS = "correct-after", "row"
+# Runs of a study as results of cells, and the way back.
 
 
 def packed_run(measured: MeasuredRun, facts: Mapping[str, Any]) -> CellResult:
-    """One run as the result of a cell.
+    """One run as the result of a cell: its record, and the predictions without more data.
 
     Parameters
     ----------
     facts : dict
         Plain values; `study_of` needs ``method`` and ``dataset``.
     """
-    run = measured.run
-    samples = [sample for sample in (run.test, run.calibration) if sample is not None]
-    own = {
-        "seed": run.seed,
-        "n_test": run.test.n_instances,
-        "sizes": dict(run.sizes),
-        "losses": list(run.test.gain),
-        "estimates": list(run.test.epistemic),
-        "truth": run.test.truth is not None,
-        "notes": [packed(note)[0] for note in run.notes],
-    }
-    scores = {name: np.concatenate([_columns(s)[name] for s in samples]) for name in _columns(run.test)}
-    scores[ROWS] = measured.rows.astype(np.float64)
-    return CellResult(Point(measured.before), measured.labels, scores, {**facts, "run": own})
-
-
-def run_of(result: CellResult | StoredResult) -> GainRun:
-    """The run that `packed_run` packed."""
-    own = _facts(result)["run"]
-    n, total = own["n_test"], len(result.labels)
-    test = _sample(result, own, slice(0, n))
-    calibration = _sample(result, own, slice(n, total)) if total > n else None
-    notes = unpacked(tuple[Note, ...], own["notes"])
-    return GainRun(own["seed"], test, calibration, own["sizes"], notes)
+    return CellResult(Point(measured.before), measured.labels, facts=facts, record=measured.run)
 
 
 def study_of(
@@ -373,7 +342,7 @@ def study_of(
     return GainStudy(
         facts["method"] if method is None else method,
         facts["dataset"] if dataset is None else dataset,
-        tuple(run_of(result) for result in results),
+        tuple(record_of(result, GainRun) for result in results),
         facts.get("study", {}),
     )
 
@@ -384,28 +353,6 @@ def study_of(
 def _facts(result: CellResult | StoredResult) -> Mapping[str, Any]:
     facts: Mapping[str, Any] = result.facts if isinstance(result, CellResult) else result.metadata["facts"]
     return facts
-
-
-def _columns(sample: GainSample) -> dict[str, NDArray[np.float64]]:
-    """The arrays of a sample as scores of a cell."""
-    found = {f"{GAIN}{name}": values for name, values in sample.gain.items()}
-    found |= {f"{EPISTEMIC}{name}": values for name, values in sample.epistemic.items()}
-    if sample.truth is not None:
-        found |= {f"{TRUTH}{part}": getattr(sample.truth, part) for part in TRUE_PARTS}
-    return {**found, AFTER: sample.correct_after.astype(np.float64)}
-
-
-def _sample(result: CellResult | StoredResult, own: Mapping[str, Any], rows: slice) -> GainSample:
-    scores = {name: np.asarray(values)[rows] for name, values in result.scores.items()}
-    before = result.prediction.mean_probs()[rows].argmax(axis=1)
-    truth = TrueUncertainty(*(scores[f"{TRUTH}{part}"] for part in TRUE_PARTS)) if own["truth"] else None
-    return GainSample(
-        {name: scores[f"{GAIN}{name}"] for name in own["losses"]},
-        {name: scores[f"{EPISTEMIC}{name}"] for name in own["estimates"]},
-        before == np.asarray(result.labels)[rows],
-        scores[AFTER] == 1,
-        truth,
-    )
 
 
 # Runs of the reproduction as cells of a benchmark: one method on one data set with one seed.
