@@ -38,7 +38,7 @@ PROTOCOLS: dict[str, str] = {
     "ranking-oasst2": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_oasst2",
     "credal-calibration": "uqassay.lab.papers.credal_calibration.protocol:reproduce_credal_calibration",
     "disentanglement": "uqassay.lab.papers.disentangling.protocol:reproduce_disentanglement",
-    "epistemic-gain": "uqassay.lab.papers.gain.protocol:reproduce_epistemic_gain",
+    "epistemic-gain": "uqassay.lab.papers.gain.run:reproduce_epistemic_gain",
     "disentanglement-tables": "uqassay.lab.papers.disentangling.printed:reproduce_disentanglement_tables",
 }
 

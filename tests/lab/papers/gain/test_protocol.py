@@ -14,10 +14,9 @@ from tests.refusals import refuses
 from uqassay.lab.datasets import cluster_grid, disc_layout
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.gain.choices import DATASETS, ToyPlan, chosen
-from uqassay.lab.papers.gain.protocol import planned, reproduce_epistemic_gain, slice_of, steps_of_epistemic_gain
-from uqassay.lab.papers.gain.tables import COLOURS, DISC, draw_discs, draw_intervals, draw_split, write_gain_figures
-from uqassay.lab.papers.gain.trainings import run_world
+from uqassay.lab.papers.gain.figures import COLOURS, DISC, draw_discs, draw_intervals, draw_split, write_gain_figures
+from uqassay.lab.papers.gain.plan import DATASETS, ToyPlan, chosen
+from uqassay.lab.papers.gain.run import planned, reproduce_epistemic_gain, run_world, slice_of, steps_of_epistemic_gain
 
 SMALL = {"preset": "smoke", "method": "random-forest", "spread": 0.25}
 

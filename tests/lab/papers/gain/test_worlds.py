@@ -10,8 +10,8 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.evidence import GainRun
 from uqassay.lab.datasets import disc_layout
-from uqassay.lab.papers.gain.choices import DATASETS, Regions, ToyPlan
-from uqassay.lab.papers.gain.trainings import FUNCTION, run_world, world_cells
+from uqassay.lab.papers.gain.plan import DATASETS, Regions, ToyPlan
+from uqassay.lab.papers.gain.run import FUNCTION, run_world, world_cells
 from uqassay.lab.papers.gain.worlds import (
     GainTask,
     check_splitter,

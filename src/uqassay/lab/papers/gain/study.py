@@ -14,7 +14,7 @@ from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets.dataset import Dataset, as_features
 from uqassay.lab.methods.training import progress_bar
-from uqassay.lab.papers.gain.trainings import (
+from uqassay.lab.papers.gain.run import (
     Estimates,
     checked_losses,
     chosen_estimates,

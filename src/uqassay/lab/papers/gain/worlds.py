@@ -23,7 +23,7 @@ from uqassay.lab.datasets import (
     thinned_test,
 )
 from uqassay.lab.datasets.dataset import SUBSET, run_stream
-from uqassay.lab.papers.gain.choices import GainData, Regions, ToyPlan
+from uqassay.lab.papers.gain.plan import GainData, Regions, ToyPlan
 from uqassay.notes import Note
 from uqassay.predictions import Point
 from uqassay.text import counted, listed

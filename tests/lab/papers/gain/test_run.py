@@ -9,7 +9,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.evidence import GainRun
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.papers.gain.trainings import (
+from uqassay.lab.papers.gain.run import (
     checked_losses,
     chosen_estimates,
     measured_run,
