@@ -17,14 +17,14 @@ from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.datasets.tables import CLASSES
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.disentangling import maps
-from uqassay.lab.papers.disentangling.choices import (
+from uqassay.lab.papers.disentangling import figures as maps
+from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
     chosen_convention,
     chosen_datasets,
     chosen_decompositions,
 )
-from uqassay.lab.papers.disentangling.protocol import (
+from uqassay.lab.papers.disentangling.run import (
     Asked,
     planned,
     reproduce_disentanglement,
@@ -190,7 +190,7 @@ def test_figures(folder, tmp_path, needs, monkeypatch):
         (folder / f"{name}.png").touch()
         return folder / f"{name}.png"
 
-    monkeypatch.setattr("uqassay.lab.papers.disentangling.maps.write_figure", empty)
+    monkeypatch.setattr("uqassay.lab.papers.disentangling.figures.write_figure", empty)
     for name in ("MOONS", "TRIANGLE"):
         small = replace(getattr(maps, name), n_grid=12, n_train=60)
         monkeypatch.setattr(maps, name, small)

@@ -3,7 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
-from uqassay.lab.papers.disentangling.choices import (
+from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
     DATASETS,
     IN_PAPER,

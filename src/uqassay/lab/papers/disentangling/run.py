@@ -11,7 +11,7 @@ from uqassay.checks import fail
 from uqassay.evidence import Contender, DisentanglementStudy, disentanglement_lines, join_studies
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import older_notes
-from uqassay.lab.papers.disentangling.choices import (
+from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
     GAUSSIAN,
     PRESETS,
@@ -476,8 +476,12 @@ def _asked(
 
 def _figures(folder: Path, judged: Sequence[TableRow], preset: str, say: Progress) -> list[Path]:
     """Figures 1 to 13, as far as their data sets were trained; those of the first convention."""
-    from uqassay.lab.papers.disentangling.maps import MOONS, TRIANGLE, write_map_figures
-    from uqassay.lab.papers.disentangling.tables import write_disentanglement_figures
+    from uqassay.lab.papers.disentangling.figures import (
+        MOONS,
+        TRIANGLE,
+        write_disentanglement_figures,
+        write_map_figures,
+    )
 
     drawn = [one for one in judged if one.convention == judged[0].convention]
     written = write_disentanglement_figures(folder, [_contender(one) for one in drawn])
