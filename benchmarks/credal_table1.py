@@ -41,7 +41,7 @@ COLUMNS = (
 MODULES = ("calibration", "credal"), ("lab.methods", "ensembles")
 SOURCE = Source(
     "python -m benchmarks.credal_table1 --store",
-    "uqassay.lab.papers.credal_calibration.table1_training:reproduce_trained_table1",
+    "uqassay.lab.papers.credal_calibration.training:reproduce_trained_table1",
     tuple(f"uqassay.{room}.{module}" for room, *modules in MODULES for module in modules),
     cost="two minutes of a core",
 )

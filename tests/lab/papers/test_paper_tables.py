@@ -9,8 +9,8 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.lab.papers import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
-from uqassay.lab.papers.credal_calibration.table1 import ALPHA
-from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS
+from uqassay.lab.papers.credal_calibration.plan import PAPER_SETS
+from uqassay.lab.papers.credal_calibration.tables import ALPHA
 from uqassay.lab.papers.paper_tables import FORMATS, Column, FilledTable, PaperTable, Part, known_format
 from uqassay.lab.papers.register import layout_of, layouts_of
 

@@ -36,7 +36,7 @@ PROTOCOLS: dict[str, str] = {
     "ranking-cifar10h-probes": "uqassay.lab.papers.ranking.linear_probes:reproduce_ranking_cifar10h_probes",
     "ranking-imagenet-real": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_imagenet_real",
     "ranking-oasst2": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_oasst2",
-    "credal-calibration": "uqassay.lab.papers.credal_calibration.protocol:reproduce_credal_calibration",
+    "credal-calibration": "uqassay.lab.papers.credal_calibration.run:reproduce_credal_calibration",
     "disentanglement": "uqassay.lab.papers.disentangling.run:reproduce_disentanglement",
     "epistemic-gain": "uqassay.lab.papers.gain.run:reproduce_epistemic_gain",
     "disentanglement-tables": "uqassay.lab.papers.disentangling.printed:reproduce_disentanglement_tables",

@@ -13,8 +13,8 @@ from uqassay.calibration.credal import credal_calibration_test
 from uqassay.cli import main
 from uqassay.errors import FileFormatError
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import error_rates as figures
 from uqassay.lab.papers.credal_calibration import error_rates as runs
+from uqassay.lab.papers.credal_calibration import figures
 from uqassay.lab.papers.credal_calibration.error_rates import (
     ALPHAS,
     MEASURES,
@@ -29,7 +29,7 @@ from uqassay.lab.papers.credal_calibration.error_rates import (
     read_rates,
     reference,
 )
-from uqassay.lab.papers.credal_calibration.protocol import FIGURES, steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.run import FIGURES, steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_examples
 from uqassay.metrics.calibration import hosmer_lemeshow_statistic
 

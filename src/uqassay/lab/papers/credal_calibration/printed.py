@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from uqassay.lab.papers.credal_calibration.table1_plans import IMAGENET_NETWORKS, PAPER_SETS, SCRATCH_NETWORKS
+from uqassay.lab.papers.credal_calibration.plan import IMAGENET_NETWORKS, PAPER_SETS, SCRATCH_NETWORKS
 from uqassay.lab.papers.paper_tables import Column, PaperTable, Part
 
 __all__ = ["LAYOUTS", "SOURCE"]

@@ -15,8 +15,7 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.files import optional_package, whole_file
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.papers.credal_calibration.table1 import LabelledEnsemble, judge_together, table1_of
-from uqassay.lab.papers.credal_calibration.table1_plans import (
+from uqassay.lab.papers.credal_calibration.plan import (
     IMAGENET_NETWORKS,
     PAPER_SETS,
     Table1Options,
@@ -24,6 +23,7 @@ from uqassay.lab.papers.credal_calibration.table1_plans import (
     part_size,
     plan_of,
 )
+from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, judge_together, table1_of
 from uqassay.lab.papers.given import GivenFiles, given_files
 from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.lab.papers.reproduction import Reproduction
@@ -69,7 +69,7 @@ class Table1Set:
     name: str  #: Of the data set
     network: str = ""  #: For images; "" means hidden layers
     label: str = ""  #: In the keys of the trainings; "" means the title
-    printed: tuple[str, str] | None = None  #: Data set and architecture of the printed rows to which it belongs
+    printed: bool = False  #: Whether it is one of the paper's, whose printed rows stand beside it
 
 
 def training_sets(
@@ -176,8 +176,7 @@ def _on_network(name: str, network: str, source: str, given: GivenFiles | None =
     suffix = f", {network}" if network else ""
     if given is not None:
         return Table1Set(given.shown(name) + suffix, source, name, network, given.label(name) + suffix)
-    printed = (PAPER_SETS[name].in_table1, IMAGENET_NETWORKS.get(network, "-"))
-    return Table1Set(name + suffix, source, name, network, printed=printed)
+    return Table1Set(name + suffix, source, name, network, printed=True)
 
 
 def _small_sets(preset: str, folder: Path, say: Say, notes: list[str]) -> list[Table1Set]:
@@ -347,7 +346,7 @@ def reproduce_trained_table1(
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        See `uqassay.lab.papers.credal_calibration.table1_plans`.
+        See `uqassay.lab.papers.credal_calibration.plan`.
     conventions : sequence of {"exact", "paper-code"}
     options : Table1Options, optional
         With data, these stand in place of the files of the only data set, such as a copy of CIFAR-10.
@@ -414,7 +413,7 @@ def reproduce_trained_table1(
             ]
     if not judged:
         raise all_failed("table1", failed)
-    printed = {one.title: one.printed for one in sets if one.printed is not None}
+    printed = [one.title for one in sets if one.printed]
     return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed, resample=bool(options.resample))
 
 
@@ -423,7 +422,7 @@ def trained_steps(plan: Table1Plan) -> int:
 
     Examples
     --------
-    >>> from uqassay.lab.papers.credal_calibration.table1_plans import PLANS
+    >>> from uqassay.lab.papers.credal_calibration.plan import PLANS
     >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
     (27, 154)
     """

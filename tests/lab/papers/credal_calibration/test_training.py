@@ -21,11 +21,10 @@ from uqassay.lab.datasets import registry
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.methods import build_method
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import table1_training
-from uqassay.lab.papers.credal_calibration import table1_training as table1_data
+from uqassay.lab.papers.credal_calibration import training as table1_data
+from uqassay.lab.papers.credal_calibration import training as table1_training
 from uqassay.lab.papers.credal_calibration.imagenet_networks import MEAN, SD, ImagenetNetwork
-from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
-from uqassay.lab.papers.credal_calibration.table1_plans import (
+from uqassay.lab.papers.credal_calibration.plan import (
     BATCH,
     OWN_TRAINING,
     PAPER_SETS,
@@ -34,7 +33,8 @@ from uqassay.lab.papers.credal_calibration.table1_plans import (
     part_size,
     plan_of,
 )
-from uqassay.lab.papers.credal_calibration.table1_training import (
+from uqassay.lab.papers.credal_calibration.run import steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.training import (
     FIRST_NEW_CLASS,
     PREDICTORS,
     frozen_features,

@@ -7,9 +7,9 @@ from tests.refusals import refuses
 from uqassay.calibration import credal_calibration_test
 from uqassay.lab.datasets.generated import two_gaussians
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import table1_training
-from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
-from uqassay.lab.papers.credal_calibration.table1 import (
+from uqassay.lab.papers.credal_calibration import training as table1_training
+from uqassay.lab.papers.credal_calibration.run import steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.tables import (
     LabelledEnsemble,
     holds_training_data,
     judge_together,

@@ -13,11 +13,15 @@ from uqassay.lab.papers.credal_calibration.error_rates import (
     error_rates,
     read_rates,
 )
+from uqassay.lab.papers.credal_calibration.plan import PAPER_SETS, Table1Options, plan_of
 from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting
-from uqassay.lab.papers.credal_calibration.table1 import holds_training_data, reproduce_table1, table1_steps
-from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS, Table1Options, plan_of
-from uqassay.lab.papers.credal_calibration.table2 import reproduce_table2
+from uqassay.lab.papers.credal_calibration.tables import (
+    holds_training_data,
+    reproduce_table1,
+    reproduce_table2,
+    table1_steps,
+)
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.options import taken_by
 from uqassay.lab.papers.reproduction import Reproduction
@@ -56,7 +60,7 @@ def any_table1(
     """
     data = options.data
     if data is None or holds_training_data(data):
-        from uqassay.lab.papers.credal_calibration.table1_training import reproduce_trained_table1
+        from uqassay.lab.papers.credal_calibration.training import reproduce_trained_table1
 
         return reproduce_trained_table1(
             preset, conventions, options=options, seed=seed, workers=workers, resume=resume, progress=progress
@@ -74,7 +78,7 @@ def any_table1(
 def any_table1_steps(preset: str, n_conventions: int, options: Table1Options) -> int:
     """Approximate number of calls of ``progress``."""
     if options.data is None or holds_training_data(options.data):
-        from uqassay.lab.papers.credal_calibration.table1_training import trained_steps
+        from uqassay.lab.papers.credal_calibration.training import trained_steps
 
         return trained_steps(plan_of(preset, options))
     return n_conventions * table1_steps(options.data)
@@ -250,7 +254,7 @@ def reproduce_credal_calibration(
     cells = [cell for rates in found for cell in error_cells(figure, rates)]
     reading = read_rates(figure, found)
     if figures is not None:
-        from uqassay.lab.papers.credal_calibration.error_rates import write_error_figure, write_scenario_figure
+        from uqassay.lab.papers.credal_calibration.figures import write_error_figure, write_scenario_figure
 
         if figure == "1":
             reading.append(f"figure: {write_scenario_figure(figures, seed=seed)}")
