@@ -3,11 +3,12 @@
 import inspect
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
 from uqassay.checks import fail, whole
 from uqassay.lab.bench.cell import MAX_SEED
@@ -15,8 +16,15 @@ from uqassay.lab.bench.config import nearest
 from uqassay.text import listed
 
 __all__ = [
+    "Figures",
+    "FirstFigure",
+    "FirstSeed",
     "NamedOptions",
+    "OtherFiles",
+    "Progress",
     "ProtocolOption",
+    "Say",
+    "Workers",
     "check_whole",
     "known_names",
     "named_options",
@@ -183,6 +191,23 @@ def _kinds(hint: Any) -> Iterable[str]:
         yield "a JSON object"
     else:
         yield "a path" if _is_path(hint) else _WORDS.get(hint, "")
+
+
+# Options that several protocols have.
+
+PathOption = str | os.PathLike[str] | None
+
+Say = Callable[[str], None]
+Progress = Annotated[Say | None, "Called with a line of text at every step."]
+Figures = Annotated[PathOption, "Folder for the figures as PNG files; needs matplotlib."]
+FirstFigure = Annotated[PathOption, "Folder for Figure 1 as a PNG file; needs matplotlib."]
+FirstSeed = Annotated[int, "Seed of the first run; the next ones count up from it."]
+Workers = Annotated[int, "Number of processes; the results do not depend on it."]
+OtherFiles = Annotated[
+    PathOption,
+    "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs exactly one "
+    "data set. The numbers are then not compared with the paper.",
+]
 
 
 # Options of protocols: names, functions, several of them or a dict that names them, and whole numbers.

@@ -5,7 +5,7 @@ import json
 import math
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from uqassay.lab.papers.credal_calibration.scenarios import (
     draw_ensemble,
     draw_truth,
 )
+from uqassay.lab.papers.options import Progress
 from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.metrics import CalibrationMeasure, calibration_measure
 from uqassay.results import read_json
@@ -64,7 +65,6 @@ SETTINGS = "settings.json"
 Convention = Literal["exact", "paper-code"]
 Null = Literal["random", "minimised"]
 
-Progress = Callable[[str], None]
 Record = dict[str, Any]
 
 
@@ -126,7 +126,7 @@ def error_rates(
     *,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> ErrorRates:
     """Run the tests on data sets 0 … R − 1.
 

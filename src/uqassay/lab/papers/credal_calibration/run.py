@@ -1,7 +1,7 @@
 """The protocol of the paper: error rates, Table 1 on what is given, Table 2."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from uqassay.checks import fail, one_of, whole
@@ -23,7 +23,7 @@ from uqassay.lab.papers.credal_calibration.tables import (
     table1_steps,
 )
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.options import taken_by
+from uqassay.lab.papers.options import Progress, Say, Workers, taken_by
 from uqassay.lab.papers.reproduction import Reproduction
 
 __all__ = [
@@ -46,7 +46,7 @@ def any_table1(
     seed: int,
     workers: int,
     resume: str | os.PathLike[str] | None,
-    progress: Callable[[str], None] | None,
+    progress: Progress,
 ) -> Reproduction:
     """Judge saved ensembles if `options.data` holds such; else train predictors and judge them.
 
@@ -99,8 +99,6 @@ PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "gpu-hour": (0, 100), "paper": (
 CONVENTIONS = {"exact": ("exact",), "paper-code": ("paper-code",), "both": ("exact", "paper-code")}
 NULLS = ("random", "minimised")
 
-Progress = Callable[[str], None]
-
 
 def reproduce_credal_calibration(
     *,
@@ -132,7 +130,7 @@ def reproduce_credal_calibration(
         "the random null do, and Table 1 does not; the minimised null and the authors' code never resample.",
     ] = None,
     runs: Annotated[int | None, "Number of data sets R, instead of the preset's."] = None,
-    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    workers: Workers = 1,
     seed: Annotated[int, "Seed of every random draw."] = 0,
     resume: Annotated[
         str | os.PathLike[str] | None,
@@ -181,7 +179,7 @@ def reproduce_credal_calibration(
         "Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs "
         "matplotlib.",
     ] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Measure the error rates of the credal calibration test, or apply it to ensembles.
 
@@ -305,5 +303,5 @@ def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> Non
         fail("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
 
 
-def _named(progress: Progress, name: str) -> Progress:
+def _named(progress: Say, name: str) -> Say:
     return lambda step: progress(f"{name}: {step}")

@@ -1,7 +1,7 @@
 """Tables 1 and 2 of the credal calibration paper: tests of ensembles and of their members, and the sizes of the data sets."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -17,6 +17,7 @@ from uqassay.errors import InputError, MissingDependencyError, UqassayError
 from uqassay.files import problems_named
 from uqassay.lab.papers.credal_calibration.plan import BATCH, PAPER_SETS, PLANS, part_size
 from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
+from uqassay.lab.papers.options import Progress
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import calibration_measure
@@ -186,7 +187,6 @@ def _names(path: Path, n_members: int) -> tuple[str, ...]:
 # The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted
 # average are those of the other half.
 
-Progress = Callable[[str], None]
 
 MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}
 ALPHA = 0.05
@@ -242,7 +242,7 @@ def reproduce_table1(
     n_draws: int = 100,
     seed: int = 0,
     resample: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Judge the ensembles of a folder, and each of their members alone.
 
@@ -519,7 +519,7 @@ REASONS = {
 }
 
 
-def reproduce_table2(*, seed: int = 0, progress: Progress | None = None) -> Reproduction:
+def reproduce_table2(*, seed: int = 0, progress: Progress = None) -> Reproduction:
     """Compare the printed sizes with those of the data sets that are at hand.
 
     Parameters

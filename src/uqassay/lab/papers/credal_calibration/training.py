@@ -25,6 +25,7 @@ from uqassay.lab.papers.credal_calibration.plan import (
 )
 from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, judge_together, table1_of
 from uqassay.lab.papers.given import GivenFiles, given_files
+from uqassay.lab.papers.options import Progress, Say
 from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import count, counted, listed
@@ -56,7 +57,6 @@ FROZEN_SEED = 0  # fixed, so that all seeds of the predictors share one data set
 PIECE = 64  # images at a time
 
 Features = NDArray[np.float32]
-Say = Callable[[str], None]
 
 
 @final
@@ -328,8 +328,6 @@ SIZE = {"DN(0.1)": "n_samples", "DN(0.6)": "n_samples", "DE": "n_members"}  # th
 N_SMALL_SETS = 3
 ON_IMAGENET_NETWORK = "uqassay.lab.papers.credal_calibration.imagenet_networks:run_on_imagenet_network"
 
-Progress = Callable[[str], None]
-
 
 def reproduce_trained_table1(
     preset: str,
@@ -339,7 +337,7 @@ def reproduce_trained_table1(
     seed: int = 0,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the table's four predictors on every data set that is there, and judge them.
 

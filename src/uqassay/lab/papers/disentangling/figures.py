@@ -18,6 +18,7 @@ from uqassay.lab.datasets.generated import triangle, two_moons
 from uqassay.lab.papers.disentangling.printed import PARTS
 from uqassay.lab.papers.disentangling.trainings import Conditions, training_sets
 from uqassay.lab.papers.figure_files import check_folder, write_figure
+from uqassay.lab.papers.options import Progress
 from uqassay.measures import decompose
 from uqassay.report.figures import draw_disentanglement_grid, plot_expected_behaviour
 from uqassay.text import counted, percent
@@ -396,7 +397,7 @@ def write_map_figures(
     moons: Setting = MOONS,
     triangle: Setting = TRIANGLE,
     seed: int = 0,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = None,
 ) -> dict[Path, list[dict[str, Any]]]:
     """Compute and draw Figs. 3a, 3b, 6 and 7 as PNG files.
 

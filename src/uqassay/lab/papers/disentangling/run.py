@@ -1,7 +1,7 @@
 """The experiments of the paper with methods trained here: from options to trainings, and from results to tables."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +32,7 @@ from uqassay.lab.papers.disentangling.tables import TableRow, convention_lines, 
 from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions, block_cells, study_of
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.given import GivenFiles, given_files
-from uqassay.lab.papers.options import check_whole, taken_by
+from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Say, check_whole, taken_by
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 from uqassay.records import packed
@@ -314,7 +314,6 @@ def _cells(training: PlannedTraining) -> list[Cell]:
 # Every method is trained on more and less data, on noisy labels and without a class, and its aleatoric and epistemic
 # estimates are judged by how they move.
 
-Progress = Callable[[str], None]
 
 N_MAPS = 4  # figures of maps
 
@@ -361,20 +360,16 @@ def reproduce_disentanglement(
         "Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.",
         ("printed", "last", "all"),
     ] = "printed",
-    data: Annotated[
-        str | os.PathLike[str] | None,
-        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
-        "exactly one data set. The numbers are then not compared with the paper.",
-    ] = None,
+    data: OtherFiles = None,
     runs: Annotated[int | None, 'Number of runs, instead of the preset\'s; for "bci" the number of subjects.'] = None,
-    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    seed: FirstSeed = 0,
     workers: Annotated[int, "Number of processes; the results do not depend on it, to rounding."] = 1,
     resume: Annotated[
         str | os.PathLike[str] | None,
         "Folder for the results of the trainings; those that are there are not trained again.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: Figures = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the methods of the paper under all conditions of its three experiments, and compare with its tables.
 
@@ -474,7 +469,7 @@ def _asked(
     )
 
 
-def _figures(folder: Path, judged: Sequence[TableRow], preset: str, say: Progress) -> list[Path]:
+def _figures(folder: Path, judged: Sequence[TableRow], preset: str, say: Say) -> list[Path]:
     """Figures 1 to 13, as far as their data sets were trained; those of the first convention."""
     from uqassay.lab.papers.disentangling.figures import (
         MOONS,

@@ -52,7 +52,7 @@ from uqassay.lab.papers.gain.worlds import (
     world_params,
 )
 from uqassay.lab.papers.identity import unfitted_copy
-from uqassay.lab.papers.options import NamedOptions, check_whole, named_options, taken_by
+from uqassay.lab.papers.options import Figures, FirstSeed, NamedOptions, Progress, check_whole, named_options, taken_by
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, record_of, train_cells, trained_cells
 from uqassay.measures import SCORES, score_columns
@@ -566,7 +566,6 @@ def planned(asked: AskedGain, runs: int | None, seed: int) -> list[Planned]:
 # A classifier is trained without most of the data of some regions, and with them. The gain in accuracy on the test
 # instances of these regions is held against the epistemic uncertainty that the first classifier states.
 
-Progress = Callable[[str], None]
 
 PAPER_SAYS = {
     "toy-mismatch-1": 'the paper: "the results do not change dramatically; both EU estimators still perform relatively well"',
@@ -602,14 +601,14 @@ def reproduce_epistemic_gain(
     ] = None,
     data: Annotated[str | os.PathLike[str] | None, "The .npz file with the images of EMNIST ByMerge."] = None,
     runs: Annotated[int | None, "Number of runs, instead of the preset's."] = None,
-    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    seed: FirstSeed = 0,
     workers: Annotated[int, "Number of processes."] = 1,
     resume: Annotated[
         str | os.PathLike[str] | None,
         "Folder for the results of the runs; those that are there are not run again.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: Figures = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Run the protocol of the paper and compare with its tables.
 

@@ -21,6 +21,7 @@ from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import METADATA, Store, StoredResult, holds_benchmark, json_object
 from uqassay.lab.datasets.votes import read_cifar10h, read_oasst2, read_real_scores
 from uqassay.lab.papers.figure_files import check_figures
+from uqassay.lab.papers.options import FirstFigure, Progress
 from uqassay.lab.papers.ranking.classifiers import PAPER, chosen_classifiers, n_asked
 from uqassay.lab.papers.ranking.grid import PAIRS
 from uqassay.lab.papers.ranking.made_predictions import (
@@ -387,8 +388,6 @@ LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # for a single distribution these are constant, or equal to another score
 OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
 
-Progress = Callable[[str], None]
-
 
 def correlate_saved(
     protocol: str,
@@ -398,7 +397,7 @@ def correlate_saved(
     needed: str,
     notes: Sequence[str] = (),
     figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """`correlate_with_votes` for the prediction files of a folder.
 
@@ -430,7 +429,7 @@ def correlate_with_votes(
     notes: Sequence[str] = (),
     every_score: bool = False,
     figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Judge every model by its labels and by its votes, and correlate the metrics with Kendall's τ.
 
@@ -681,8 +680,8 @@ def reproduce_ranking_cifar10h(
         "CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those "
         "of CIFAR-10.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the votes of CIFAR-10H over saved or trained models.
 
@@ -740,7 +739,7 @@ def _human(labels: NDArray[Any], votes: NDArray[Any]) -> HumanLabels:
 
 
 def _of_trainings(
-    folder: Path, place: Path, figures: str | os.PathLike[str] | None, progress: Progress | None
+    folder: Path, place: Path, figures: str | os.PathLike[str] | None, progress: Progress
 ) -> Reproduction:
     """The protocol for the trainings of a benchmark's folder."""
     trainings, notes = stored_trainings(folder)
@@ -831,8 +830,8 @@ def reproduce_ranking_imagenet_real(
     ] = "all",
     batch_size: Annotated[int, "Images that a network takes at once."] = 64,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved or pretrained models.
 
@@ -948,8 +947,8 @@ def reproduce_ranking_oasst2(
     ] = None,
     batch_size: Annotated[int, "Texts, or pairs of text and category, that a classifier takes at once."] = 32,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved or other models.
 

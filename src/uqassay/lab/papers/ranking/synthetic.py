@@ -5,7 +5,7 @@ Kendall's τ of the same scorings with φ and ψ, which are known exactly.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, final
 
@@ -14,6 +14,7 @@ import numpy as np
 from uqassay.checks import one_of, whole
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
+from uqassay.lab.papers.options import Progress, Say
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.ranking.grid import (
     TrainedPredictor,
@@ -41,7 +42,6 @@ NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run again
 SWEEP_ERRORS, SWEEP_SEEDS = (0.05, 0.1, 0.15, 0.2, 0.25), 3
 PRINTED_ECE = {"misclassification": 0.09, "misalignment": -10.57}  # section 8, in percent
 
-Progress = Callable[[str], None]
 
 LOST = (
     "the means, the standard deviation and the class prior are lost from the text: means on the diagonal, unit variance and "
@@ -87,7 +87,7 @@ def reproduce_ranking_synthetic(
         str | os.PathLike[str] | None,
         "Folder for Figures 1 to 6 as PNG files; needs matplotlib.",
     ] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the grid on two Gaussians, and correlate the ranking metrics with the ground truths over its scorings.
 
@@ -140,7 +140,7 @@ def reproduce_ranking_synthetic(
 
 
 def run_grid(
-    preset: str, data: TwoGaussians, seed: int = 0, *, one_sample: bool = False, progress: Progress | None = None
+    preset: str, data: TwoGaussians, seed: int = 0, *, one_sample: bool = False, progress: Progress = None
 ) -> GridRun:
     """Train every predictor of the grid and judge all of its scores."""
     predictors = grid(preset)
@@ -226,7 +226,7 @@ def _headline(run: GridRun, one_sample: bool, preset: str) -> str:
     )
 
 
-def _sweep(preset: str, seed: int, say: Progress) -> list[tuple[float, bool, list[CorrelationStudy], float]]:
+def _sweep(preset: str, seed: int, say: Say) -> list[tuple[float, bool, list[CorrelationStudy], float]]:
     """(Bayes error, one sample for all, correlations of each seed, mean share of negative τ)."""
     found = []
     for one_sample in (False, True):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from uqassay.arrays import Floats
 from uqassay.credal import box_vertices, mass_event_bounds, permutation_vertices
 from uqassay.lab.papers.figure_files import check_folder, write_figure
+from uqassay.lab.papers.options import Say
 from uqassay.lab.papers.unified.judging import MEMBERS, given_classes
 from uqassay.lab.papers.unified.tables import LINE, METRICS, PARTS, TRADEOFFS, Value, interval_text, means_by_part
 from uqassay.losses import unified_loss
@@ -555,7 +556,6 @@ def _bars(ax: Any, bars: list[MeanTerms], colours: dict[str, str]) -> None:
 #
 # Figures 11 and 12 are Figure 2 of other data sets.
 
-Progress = Callable[[str], None]
 Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 
 
@@ -571,7 +571,7 @@ class Drawing:
 
 
 def write_unified_figures(
-    folder: str | os.PathLike[str], judged: "Sequence[JudgedDataSet]", progress: Progress
+    folder: str | os.PathLike[str], judged: "Sequence[JudgedDataSet]", progress: Say
 ) -> list[str]:
     """Draw the figures of data sets as PNG files.
 

@@ -5,7 +5,7 @@ compared by the preset "paper" on the paper's data alone; elsewhere they are con
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from uqassay.checks import one_of
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.given import given_files
-from uqassay.lab.papers.options import check_whole
+from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Workers, check_whole
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells
 from uqassay.lab.papers.unified.judging import (
@@ -42,7 +42,6 @@ __all__ = [
     "steps_of_unified",
 ]
 
-Progress = Callable[[str], None]
 
 NOTES = (
     "exact: all events, nothing clipped, Dirichlet distributions as they are stated. paper: as the authors' code, masses "
@@ -67,11 +66,7 @@ def reproduce_unified(
         "MNIST.",
     ] = "cpu",
     dataset: Annotated[str | Sequence[str] | None, "Data sets, instead of the preset's."] = None,
-    data: Annotated[
-        str | os.PathLike[str] | None,
-        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
-        "exactly one data set. The numbers are then not compared with the paper.",
-    ] = None,
+    data: OtherFiles = None,
     data_name: Annotated[str | None, "Name of these files in the output."] = None,
     predictors: Annotated[str | Sequence[str] | None, "Names of predictors as in the paper."] = None,
     backbone: Annotated[str | None, '"mlp", "cnn", "cnn-small" or "resnet50".'] = None,
@@ -102,14 +97,14 @@ def reproduce_unified(
     sets: Annotated[int | None, "Number of sets of two or more classes in RS-NN."] = None,
     vertex_classes: Annotated[Sequence[int], "The four classes of Table 4, counted from 0."] = FOUR_CLASSES,
     runs: Annotated[int | None, "Number of trainings of each predictor."] = None,
-    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
-    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    seed: FirstSeed = 0,
+    workers: Workers = 1,
     resume: Annotated[
         str | os.PathLike[str] | None,
         "Folder for the predictions; predictions that are there are not trained again.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: Figures = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the eight predictors, judge them in both conventions, and compare with the printed tables.
 
