@@ -37,7 +37,7 @@ from uqassay.lab.methods import build_method
 from uqassay.lab.papers.credal_calibration import imagenet_networks
 from uqassay.lab.papers.credal_calibration.plan import IMAGENET_NETWORKS, PAPER_SETS, PLANS, Table1Plan, plan_of
 from uqassay.lab.papers.credal_calibration.plan import Table1Options as Options
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.text import count, listed, significant
 
 TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}

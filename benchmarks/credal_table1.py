@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.text import number, pvalue
 
 ALPHA = 0.05

@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 import numpy as np
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.lab.papers.ranking.human_labels import (
     LEAST,
     HumanLabels,

@@ -25,8 +25,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.evidence.align import BASELINES
-from uqassay.lab.papers.given import given_files
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.options import given_files
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.trainings import folder_of, train_cells
 from uqassay.lab.papers.unified.judging import JudgedDataSet, judge, training_cells
 from uqassay.lab.papers.unified.plan import PREDICTORS, TrainedData, trained_data

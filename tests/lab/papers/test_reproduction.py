@@ -13,7 +13,7 @@ from tests.refusals import refuses
 
 from uqassay.cli import main
 from uqassay.lab.papers import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
-from uqassay.lab.papers.printed_cells import tables_by_name
+from uqassay.lab.papers.paper_tables import tables_by_name
 from uqassay.lab.papers.register import (
     PAPERS,
     described_options,

@@ -1,4 +1,4 @@
-"""The options of protocols as a command line needs them: names, functions, meanings."""
+"""Options of protocols: as a command line needs them, those that several have, and files in place of a data set's own."""
 
 import inspect
 import json
@@ -19,6 +19,7 @@ __all__ = [
     "Figures",
     "FirstFigure",
     "FirstSeed",
+    "GivenFiles",
     "NamedOptions",
     "OtherFiles",
     "Progress",
@@ -26,13 +27,13 @@ __all__ = [
     "Say",
     "Workers",
     "check_whole",
+    "given_files",
     "known_names",
     "named_options",
     "option_value",
     "protocol_options",
     "taken_by",
 ]
-
 
 # The options of a protocol are the keyword-only parameters of its function, each declared once in the signature:
 #
@@ -299,3 +300,69 @@ def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[s
 
 def _name(one: Any) -> str:
     return one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+
+
+# Files of the user in place of a data set's own: a folder with train.npz and test.npz, such as a copy of CIFAR-10.
+
+
+@final
+@dataclass(frozen=True)
+class GivenFiles:
+    """Files in place of those of one data set.
+
+    Examples
+    --------
+    >>> given = GivenFiles(Path("copies/jpeg"), "My copy")
+    >>> given.source, given.label("cifar-10"), given.shown("cifar-10")
+    ('npz:copies/jpeg', 'cifar-10 from jpeg', 'My copy')
+    """
+
+    folder: Path
+    name: str = ""  #: Of the data, for the reader; "" for one made from the data set and the folder
+
+    @property
+    def source(self) -> str:
+        """Argument of `uqassay.lab.datasets.load_dataset`."""
+        return f"npz:{self.folder}"
+
+    def label(self, dataset: str) -> str:
+        """What stands in for a data set; cells have it, so that another name of the data trains nothing anew."""
+        return f"{dataset} from {self.folder.resolve().name}"
+
+    def shown(self, dataset: str) -> str:
+        """Name for the reader."""
+        return self.name or self.label(dataset)
+
+
+def given_files(
+    data: str | os.PathLike[str] | None, datasets: Sequence[str], *, name: str | None = None
+) -> GivenFiles | None:
+    """The files of an option ``data``, checked; None without.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        The data sets asked for; the files stand in for exactly one.
+    name : str, optional
+        Of the data, for the reader.
+    """
+    if data is None:
+        if name is not None:
+            rule = "names the files of --data"
+            fail("data_name", rule, "there are none", "add --data or leave it out", code="conflict")
+        return None
+    if name is not None and (not isinstance(name, str) or not name.strip() or "/" in name or "\n" in name):
+        fail("data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type")
+    if len(datasets) != 1:
+        fail(
+            "data", "needs one data set", f"got {len(datasets)}", "name the data set that it replaces", code="conflict"
+        )
+    folder = Path(data)
+    if not folder.exists():
+        rule = "must be a folder with train.npz and test.npz"
+        fail("data", rule, f"got {folder}, which does not exist", "see docs/datasets.md", code="missing")
+    there = [name for name in ("train.npz", "test.npz") if (folder / name).is_file()]
+    if len(there) == 1:
+        rule = "must hold train.npz and test.npz"
+        fail("data", rule, f"{folder} has {there[0]} alone", "put the other part there", code="missing")
+    return GivenFiles(folder, name or "")

@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from uqassay.lab.papers.paper_tables import PaperTable, table_named
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, printed_table, tables_by_name
+from uqassay.lab.papers.paper_tables import PaperTable, PrintedCell, table_named
 from uqassay.results import plain_of
 from uqassay.text import ABSENT, counted, number, text_table
 
 __all__ = [
     "NO_EVIDENCE",
-    "PrintedCell",
     "Reproduction",
-    "Tables",
     "compared_with_runs",
     "further_runs",
-    "printed_table",
-    "tables_by_name",
 ]
 
 

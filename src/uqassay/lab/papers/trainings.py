@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TypeVar
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
-from uqassay.lab.bench.runner import POLL_SECONDS, Progress, run_cells
+from uqassay.lab.bench.runner import Progress, run_cells
 from uqassay.lab.bench.store import Store, StoredResult, older_notes
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "folder_of",
     "older_notes",
     "record_of",
-    "stored_result",
     "train_cells",
     "trained_cells",
 ]
@@ -102,31 +100,3 @@ def record_of(result: CellResult | StoredResult, kind: type[Kind]) -> Kind:
         return result.record(kind)
     record: Kind = result.record
     return record
-
-
-# Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was.
-
-
-def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[], CellResult]) -> StoredResult:
-    """The stored result of a cell; if there is none, or a damaged one, that of `make` is stored first.
-
-    Parameters
-    ----------
-    folder : path
-        As in `uqassay.lab.bench.store.Store`.
-    cell : Cell
-        Its key holds all that the result depends on.
-    """
-    store = Store(folder)
-    store.recover([cell.key])
-    while not store.claim(cell.key):
-        if store.states([cell.key])[0].state == "done":
-            return store.result(cell.key)
-        store.retry(cell.key)
-        time.sleep(POLL_SECONDS)  # another process may be making it
-    start = time.perf_counter()
-    try:
-        store.finish(cell, make(), seconds=time.perf_counter() - start)
-    finally:
-        store.release(cell.key)
-    return store.result(cell.key)

@@ -10,7 +10,7 @@ from uqassay.lab.datasets.registry import DATASETS, DatasetSizes
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.credal_calibration.plan import PAPER_SETS, part_size
 from uqassay.lab.papers.credal_calibration.tables import SIZES_COLUMNS
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 
 PRINTED = {
     row["dataset"]: [int(row[column]) for column in SIZES_COLUMNS]

@@ -40,7 +40,7 @@ from uqassay.lab.papers.credal_calibration.training import (
     frozen_features,
     training_sets,
 )
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.metrics import expected_calibration_error
 
 TABLE = {"figure": "table1", "preset": "smoke"}

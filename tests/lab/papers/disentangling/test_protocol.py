@@ -30,7 +30,7 @@ from uqassay.lab.papers.disentangling.run import (
     reproduce_disentanglement,
     steps_of_disentanglement,
 )
-from uqassay.lab.papers.given import GivenFiles
+from uqassay.lab.papers.options import GivenFiles
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.evidence import GainRun
 from uqassay.lab.bench.cell import Cell
+from uqassay.lab.papers.estimators import stored_result
 from uqassay.lab.papers.gain.run import (
     checked_losses,
     chosen_estimates,
@@ -17,7 +18,7 @@ from uqassay.lab.papers.gain.run import (
     study_of,
 )
 from uqassay.lab.papers.gain.worlds import GainTask, divided_run
-from uqassay.lab.papers.trainings import record_of, stored_result
+from uqassay.lab.papers.trainings import record_of
 
 
 def measured(estimator, split=None, calibration=None, *, seed=0, scores=None, losses=("zero-one",), **given):

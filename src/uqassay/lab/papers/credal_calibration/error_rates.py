@@ -28,7 +28,7 @@ from uqassay.lab.papers.credal_calibration.scenarios import (
     draw_truth,
 )
 from uqassay.lab.papers.options import Progress
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.metrics import CalibrationMeasure, calibration_measure
 from uqassay.results import read_json
 from uqassay.statistics import Estimate, proportion_estimate

@@ -18,7 +18,7 @@ from uqassay.files import problems_named
 from uqassay.lab.papers.credal_calibration.plan import BATCH, PAPER_SETS, PLANS, part_size
 from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.options import Progress
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import calibration_measure
 from uqassay.predictions import Members, Point, inspect_file, load, load_labels

@@ -24,9 +24,8 @@ from uqassay.lab.papers.credal_calibration.plan import (
     plan_of,
 )
 from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, judge_together, table1_of
-from uqassay.lab.papers.given import GivenFiles, given_files
-from uqassay.lab.papers.options import Progress, Say
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.options import GivenFiles, Progress, Say, given_files
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import count, counted, listed
 

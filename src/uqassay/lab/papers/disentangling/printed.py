@@ -7,8 +7,16 @@ from typing import Annotated, final
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.lab.papers.paper_tables import PM, Column, PaperTable, Part, mean_and_spread
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, tables_by_name
+from uqassay.lab.papers.paper_tables import (
+    PM,
+    Column,
+    PaperTable,
+    Part,
+    PrintedCell,
+    Tables,
+    mean_and_spread,
+    tables_by_name,
+)
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.rounding import Rounded
 from uqassay.text import counted, listed, number

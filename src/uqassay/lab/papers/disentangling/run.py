@@ -31,8 +31,17 @@ from uqassay.lab.papers.disentangling.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.disentangling.tables import TableRow, convention_lines, table_cells, table_lines
 from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions, block_cells, study_of
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.given import GivenFiles, given_files
-from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Say, check_whole, taken_by
+from uqassay.lab.papers.options import (
+    Figures,
+    FirstSeed,
+    GivenFiles,
+    OtherFiles,
+    Progress,
+    Say,
+    check_whole,
+    given_files,
+    taken_by,
+)
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 from uqassay.records import packed

@@ -26,9 +26,14 @@ from uqassay.lab.papers.disentangling.trainings import (
     study_of,
     train_block,
 )
-from uqassay.lab.papers.given import coded_labels, labels_of_rows
-from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
-from uqassay.lab.papers.trainings import stored_result
+from uqassay.lab.papers.estimators import (
+    check_estimator,
+    coded_labels,
+    identity_of,
+    labels_of_rows,
+    run_seeds,
+    stored_result,
+)
 from uqassay.records import packed
 from uqassay.text import shown
 

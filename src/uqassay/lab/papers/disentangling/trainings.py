@@ -21,7 +21,7 @@ from uqassay.lab.datasets.dataset import NOISE, STEPS, SUBSET, TRAINING, Dataset
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.methods.registry import build_method
 from uqassay.lab.methods.training import progress_bar
-from uqassay.lab.papers.identity import check_estimator, unfitted_copy
+from uqassay.lab.papers.estimators import check_estimator, unfitted_copy
 from uqassay.lab.papers.options import named_options
 from uqassay.lab.papers.trainings import record_of
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names

@@ -18,6 +18,7 @@ from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import StoredResult, older_notes
 from uqassay.lab.datasets.dataset import TRAINING, run_stream
 from uqassay.lab.methods.registry import build_method
+from uqassay.lab.papers.estimators import unfitted_copy
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.gain.plan import (
     PRESETS,
@@ -51,7 +52,6 @@ from uqassay.lab.papers.gain.worlds import (
     noted,
     world_params,
 )
-from uqassay.lab.papers.identity import unfitted_copy
 from uqassay.lab.papers.options import Figures, FirstSeed, NamedOptions, Progress, check_whole, named_options, taken_by
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, record_of, train_cells, trained_cells

@@ -14,6 +14,14 @@ from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets.dataset import Dataset, as_features
 from uqassay.lab.methods.training import progress_bar
+from uqassay.lab.papers.estimators import (
+    check_estimator,
+    coded_labels,
+    identity_of,
+    labels_of_rows,
+    run_seeds,
+    stored_result,
+)
 from uqassay.lab.papers.gain.run import (
     Estimates,
     checked_losses,
@@ -23,10 +31,7 @@ from uqassay.lab.papers.gain.run import (
     study_of,
 )
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, check_splitter, divided_run, known_label_probs
-from uqassay.lab.papers.given import coded_labels, labels_of_rows
-from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
 from uqassay.lab.papers.options import NamedOptions
-from uqassay.lab.papers.trainings import stored_result
 
 __all__ = ["epistemic_gain"]
 

@@ -12,7 +12,7 @@ from uqassay.arrays import Floats
 from uqassay.evidence import GainResult, GainStudy, OverRuns
 from uqassay.lab.papers.gain.plan import GainData, GainMethod
 from uqassay.lab.papers.gain.printed import N_PAPER_RUNS, PrintedMean, printed_mean, table_of
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
 from uqassay.metrics import TrueUncertainty
 from uqassay.statistics import Estimate, mean_over_runs, spearman_estimate

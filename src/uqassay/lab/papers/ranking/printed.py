@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uqassay.arrays import Floats
-from uqassay.lab.papers.paper_tables import Column, PaperTable, Part
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import Column, PaperTable, Part, PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import CorrelationStudy
 from uqassay.text import number

@@ -15,7 +15,7 @@ from uqassay.checks import one_of, whole
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.options import Progress, Say
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.ranking.grid import (
     TrainedPredictor,
     by_bayes_error,

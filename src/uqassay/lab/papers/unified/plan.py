@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from uqassay.checks import fail
 from uqassay.errors import InputError
-from uqassay.lab.papers.given import GivenFiles
-from uqassay.lab.papers.options import check_whole
+from uqassay.lab.papers.options import GivenFiles, check_whole
 from uqassay.lab.papers.unified.printed import PrintedData, printed_beside
 from uqassay.text import count, counted, listed
 

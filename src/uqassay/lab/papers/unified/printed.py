@@ -10,8 +10,16 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from uqassay.lab.papers.paper_tables import PM, Column, PaperTable, Part, mean_and_spread
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, tables_by_name
+from uqassay.lab.papers.paper_tables import (
+    PM,
+    Column,
+    PaperTable,
+    Part,
+    PrintedCell,
+    Tables,
+    mean_and_spread,
+    tables_by_name,
+)
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.rounding import (
     SLACK,

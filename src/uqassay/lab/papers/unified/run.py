@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from uqassay.checks import one_of
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.given import given_files
-from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Workers, check_whole
+from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Workers, check_whole, given_files
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells
 from uqassay.lab.papers.unified.judging import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.unified.judging import VERTICES, FourClasses, JudgedDataSet
 from uqassay.lab.papers.unified.printed import LAYOUTS, RANKINGS, TERMS, PrintedData, printed
 from uqassay.statistics import PairedComparison, holm, paired_mean_test
