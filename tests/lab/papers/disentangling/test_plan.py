@@ -17,9 +17,8 @@ from uqassay.lab.papers.disentangling.plan import (
     chosen_preset,
     chosen_where,
     method_options,
-    short_name,
 )
-from uqassay.lab.papers.disentangling.printed import DECOMPOSITIONS
+from uqassay.lab.papers.disentangling.printed import DECOMPOSITIONS, short_name
 from uqassay.lab.papers.disentangling.printed import METHODS as PRINTED
 from uqassay.lab.papers.disentangling.trainings import Conditions
 

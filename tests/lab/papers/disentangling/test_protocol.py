@@ -20,16 +20,13 @@ from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.disentangling import figures as maps
 from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
+    Asked,
     chosen_convention,
     chosen_datasets,
     chosen_decompositions,
-)
-from uqassay.lab.papers.disentangling.run import (
-    Asked,
     planned,
-    reproduce_disentanglement,
-    steps_of_disentanglement,
 )
+from uqassay.lab.papers.disentangling.run import reproduce_disentanglement, steps_of_disentanglement
 from uqassay.lab.papers.options import GivenFiles
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "LAYOUTS",
     "METHODS",
     "PARTS",
+    "SHORT",
     "SOURCE",
     "TABLES",
     "PrintedValues",
@@ -36,6 +37,7 @@ __all__ = [
     "place_of",
     "printed_values",
     "reproduce_disentanglement_tables",
+    "short_name",
     "terms",
 ]
 
@@ -49,6 +51,7 @@ SOURCE = (
 DATASETS = {"CIFAR10": "cifar-10", "Fashion MNIST": "fashion-mnist", "Wine": "wine", "BCI": "bci"}  # printed name: ours
 METHODS = ("MC-Dropout", "MC-DropConnect", "Flipout", "Deep Ensembles")
 DECOMPOSITIONS = {"GL": "gaussian-logits", "IT": "information-theoretic"}
+SHORT = {name: short for short, name in DECOMPOSITIONS.items()}
 PARTS = ("aleatoric", "epistemic")
 # (table, estimate): the correlation with accuracy that a perfect disentangler has; the order of the terms of the error
 IDEALS = {
@@ -124,6 +127,17 @@ LAYOUTS: Mapping[str, PaperTable] = {
 
 TABLES = {name: table.source for name, table in LAYOUTS.items()}
 VALUES = {"table1": "roc_auc", "table3": "pcc", "table4": "pcc", "table5": "roc_auc"}
+
+
+def short_name(decomposition: str) -> str:
+    """The paper's abbreviation of a decomposition, or its name.
+
+    Examples
+    --------
+    >>> short_name("gaussian-logits"), short_name("variance")
+    ('GL', 'variance')
+    """
+    return SHORT.get(decomposition, decomposition)
 
 
 @final

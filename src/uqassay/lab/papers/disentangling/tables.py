@@ -12,8 +12,7 @@ from scipy import stats
 from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.evidence import DisentanglementStudy
-from uqassay.lab.papers.disentangling.plan import short_name
-from uqassay.lab.papers.disentangling.printed import DATASETS, IDEALS, LAYOUTS, PARTS, TABLES
+from uqassay.lab.papers.disentangling.printed import DATASETS, IDEALS, LAYOUTS, PARTS, TABLES, short_name
 from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
 from uqassay.metrics import Disentanglement
