@@ -561,7 +561,10 @@ def _by_size(
         for convention, found in assays.items():
             losses = [unified_loss(labels, run, **terms[convention]) for run in spanned]
             columns = {key: np.stack([getattr(loss, key) for loss in losses]) for key in ("distance", "nonspecificity")}
-            by_size[convention][m] = with_terms(found, {name: columns})
+            baselines: dict[str, Any] = {
+                one.name: {} for one in found.models if one.baseline
+            }  # as they are: a ranking needs them
+            by_size[convention][m] = with_terms(found, {name: columns, **baselines})
     return by_size
 
 
