@@ -561,10 +561,8 @@ def _by_size(
         for convention, found in assays.items():
             losses = [unified_loss(labels, run, **terms[convention]) for run in spanned]
             columns = {key: np.stack([getattr(loss, key) for loss in losses]) for key in ("distance", "nonspecificity")}
-            baselines: dict[str, Any] = {
-                one.name: {} for one in found.models if one.baseline
-            }  # as they are: a ranking needs them
-            by_size[convention][m] = with_terms(found, {name: columns, **baselines})
+            own: dict[str, Any] = {one.name: {} for one in found.models if one.baseline}  # a ranking needs baselines
+            by_size[convention][m] = with_terms(found, own | {name: columns})
     return by_size
 
 
