@@ -69,6 +69,7 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
 
     Examples
     --------
+    >>> from uqassay.lab.papers.unified.plan import trained_data
     >>> (digits,), _ = trained_data("smoke")
     >>> cells = training_cells(digits, predictors=["DE"])
     >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
