@@ -17,7 +17,7 @@ from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.datasets.tables import CLASSES
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.disentangling import figures as maps
+from uqassay.lab.papers.disentangling import figures
 from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
     Asked,
@@ -189,8 +189,8 @@ def test_figures(folder, tmp_path, needs, monkeypatch):
 
     monkeypatch.setattr("uqassay.lab.papers.disentangling.figures.write_figure", empty)
     for name in ("MOONS", "TRIANGLE"):
-        small = replace(getattr(maps, name), n_grid=12, n_train=60)
-        monkeypatch.setattr(maps, name, small)
+        small = replace(getattr(figures, name), n_grid=12, n_train=60)
+        monkeypatch.setattr(figures, name, small)
     found = reproduce_disentanglement(preset="smoke", method="mc-dropout", resume=folder, figures=tmp_path / "new")
     drawn = {path.name for path in (tmp_path / "new").iterdir()}
     assert {"disentanglement_figure1.png", "disentanglement_figure9.png", "disentanglement_figure12.png"} <= drawn
