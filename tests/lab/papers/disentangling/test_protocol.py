@@ -180,10 +180,11 @@ def test_subjects_of_the_eeg_recordings_are_runs(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_figures(folder, tmp_path, needs, monkeypatch):
-    """Maps are trained on few points and not drawn, which they are in `test_map_figures`."""
+    """Maps are trained on few points and not drawn, which they are in `test_figures`."""
     needs("matplotlib")
 
     def empty(folder, name, *_):
+        folder.mkdir(exist_ok=True)
         (folder / f"{name}.png").touch()
         return folder / f"{name}.png"
 
