@@ -35,9 +35,9 @@ from benchmarks.training_cost import images, seconds_of_step
 from uqassay.errors import MissingDependencyError
 from uqassay.lab.methods import build_method
 from uqassay.lab.papers.credal_calibration import imagenet_networks
-from uqassay.lab.papers.credal_calibration.table1_plans import IMAGENET_NETWORKS, PAPER_SETS, PLANS, Table1Plan, plan_of
-from uqassay.lab.papers.credal_calibration.table1_plans import Table1Options as Options
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.credal_calibration.plan import IMAGENET_NETWORKS, PAPER_SETS, PLANS, Table1Plan, plan_of
+from uqassay.lab.papers.credal_calibration.plan import Table1Options as Options
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.text import count, listed, significant
 
 TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}
@@ -57,7 +57,7 @@ COLUMNS = (
 HERE = "hours of an epoch here"
 SOURCE = Source(
     "python -m benchmarks.cost_of_credal_table1 --measure --store",
-    "uqassay.lab.papers.credal_calibration.table1_plans:plan_of",
+    "uqassay.lab.papers.credal_calibration.plan:plan_of",
     ("uqassay.lab.papers.credal_calibration.imagenet_networks", "uqassay.lab.methods.ensembles"),
     cost="five minutes of a core",
 )

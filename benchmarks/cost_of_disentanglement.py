@@ -24,7 +24,7 @@ import torch
 
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
 from uqassay.lab.methods import build_method, fit_together
-from uqassay.lab.papers.disentangling.choices import DATASETS, GAUSSIAN, IN_PAPER, METHODS, method_options
+from uqassay.lab.papers.disentangling.plan import DATASETS, GAUSSIAN, IN_PAPER, METHODS, method_options
 
 # shape of an instance, training instances, classes
 SHAPES = {

@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
 from uqassay.lab.methods import build_method
 from uqassay.lab.methods.training import torch_threads
-from uqassay.lab.papers.unified.predictors import (
+from uqassay.lab.papers.unified.plan import (
     PLANS,
     PUBLISHED,
     Predictor,

@@ -29,7 +29,7 @@ from uqassay.lab.papers.credal_calibration.error_rates import (
     error_rates,
     rates_of,
 )
-from uqassay.lab.papers.credal_calibration.protocol import FIGURES
+from uqassay.lab.papers.credal_calibration.run import FIGURES
 from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS
 from uqassay.statistics import Estimate
 from uqassay.text import count, counted, interval, listed

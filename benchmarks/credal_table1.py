@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.text import number, pvalue
 
 ALPHA = 0.05
@@ -41,7 +41,7 @@ COLUMNS = (
 MODULES = ("calibration", "credal"), ("lab.methods", "ensembles")
 SOURCE = Source(
     "python -m benchmarks.credal_table1 --store",
-    "uqassay.lab.papers.credal_calibration.table1_training:reproduce_trained_table1",
+    "uqassay.lab.papers.credal_calibration.training:reproduce_trained_table1",
     tuple(f"uqassay.{room}.{module}" for room, *modules in MODULES for module in modules),
     cost="two minutes of a core",
 )

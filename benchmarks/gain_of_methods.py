@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 import numpy as np
 
 import uqassay as uq
-from uqassay.lab.papers.gain.choices import DATASETS
+from uqassay.lab.papers.gain.plan import DATASETS
 from uqassay.lab.papers.gain.worlds import World, make_world, world_params
 from uqassay.text import number
 

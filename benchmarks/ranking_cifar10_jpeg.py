@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 import numpy as np
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.lab.papers.ranking.human_labels import (
     LEAST,
     HumanLabels,
@@ -33,7 +33,8 @@ from uqassay.lab.papers.ranking.human_labels import (
     trained_models,
     truth_lines,
 )
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, judge, study
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.scorings import Scoring, judge, study
 from uqassay.measures.registry import SCORES
 from uqassay.text import estimate_text, interval, listed, number, percent, percent_interval
 

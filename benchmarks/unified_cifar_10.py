@@ -25,13 +25,13 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.evidence.align import BASELINES
-from uqassay.lab.papers.given import given_files
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.options import given_files
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.trainings import folder_of, train_cells
-from uqassay.lab.papers.unified.ablations import claim_lines
-from uqassay.lab.papers.unified.judging import JudgedDataSet, judge
-from uqassay.lab.papers.unified.predictors import PREDICTORS, TrainedData, trained_data, training_cells
-from uqassay.lab.papers.unified.tables import Value, interval_text, printed, table_cells, three
+from uqassay.lab.papers.unified.judging import JudgedDataSet, judge, training_cells
+from uqassay.lab.papers.unified.plan import PREDICTORS, TrainedData, trained_data
+from uqassay.lab.papers.unified.printed import printed
+from uqassay.lab.papers.unified.tables import Value, claim_lines, interval_text, table_cells, three
 from uqassay.text import ABSENT
 
 COPY = "CIFAR-10 (JPEG copy)"
@@ -44,7 +44,7 @@ KEYS = (
 )
 SOURCE = Source(
     "python -m benchmarks.unified_cifar_10 FOLDER --store",
-    "uqassay.lab.papers.unified.protocol:reproduce_unified",
+    "uqassay.lab.papers.unified.run:reproduce_unified",
     tuple(
         f"uqassay.lab.methods.{module}"
         for module in (
@@ -88,7 +88,7 @@ def _lines(cells: Sequence[PrintedCell]) -> list[list[str]]:
     rows = []
     for model, values in found.items():
         shown = [interval_text(values.get(key)) for key in KEYS]
-        context = [printed("table1", PRINTED, model, name) for name in QUANTITIES]
+        context = [printed("table1", PRINTED, f"{model}/{name}") for name in QUANTITIES]
         known = not all(map(math.isnan, context))  # the baselines have no printed row
         rows.append([model, *shown, ", ".join(map(three, context)) if known else ABSENT])
     return rows
@@ -100,7 +100,7 @@ def findings(claims: Sequence[str]) -> Table:
     Parameters
     ----------
     claims : sequence of str
-        As of `uqassay.lab.papers.unified.ablations.claim_lines`: a title, then lines that are indented by their level.
+        As of `uqassay.lab.papers.unified.tables.claim_lines`: a title, then lines that are indented by their level.
     """
     title, *lines = claims
     return Table(

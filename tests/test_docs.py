@@ -14,7 +14,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli import main
-from uqassay.lab.papers.gain.protocol import slice_of
+from uqassay.lab.papers.gain.run import slice_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -120,7 +120,7 @@ def little_work(monkeypatch, coarse_pages):
     """Few instances, steps and members in what is trained, in this process, and pages without calibration tests."""
     monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
     monkeypatch.setattr("uqassay.lab.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
-    monkeypatch.setattr("uqassay.lab.papers.gain.protocol.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))
+    monkeypatch.setattr("uqassay.lab.papers.gain.run.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))
     monkeypatch.setattr("uqassay.lab.papers.ranking.grid.EPOCHS", 10)
     monkeypatch.setattr("uqassay.lab.papers.figure_files.DPI", 50)
     for name, number in {"N_TREES": 5, "N_NETWORKS": 2, "COMMON_MEMBERS": 2}.items():

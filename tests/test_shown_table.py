@@ -1,12 +1,14 @@
 """Small tables: the same cells in every form, marks for the best, drawings in the range of the rows."""
 
+import csv
+import io
 import math
 import re
 
 import pytest
 
 from tests.shown_results import Reader
-from uqassay.results import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable
+from uqassay.results import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable, csv_text
 
 BEST, TIED, PLAIN = ShownCell("0.1", best=True, after="± 0.01"), ShownCell("0.2", tied=True), ShownCell("0.3")
 
@@ -40,6 +42,28 @@ def test_marks_are_explained_only_where_there_are_any():
 def test_plain_text_is_aligned_and_without_marks():
     made = table(*rows(BEST, PLAIN), marks="Bold: best.")
     assert made.as_text() == ["  model        loss", "  m0     0.1 ± 0.01", "  m1            0.3"]
+
+
+def test_columns_without_room_follow_in_further_blocks():
+    made = ShownTable(("model", "a", "b", "c"), (ShownRow(tuple(map(ShownCell, ("m0", "0.1", "0.2", "0.3")))),))
+    assert made.as_text(20) == ["  model    a    b", "  m0     0.1  0.2", "", "  model    c", "  m0     0.3"]
+    assert made.as_text(20, repeated=2)[-1] == "  m0     0.1  0.3"
+    assert made.as_text(1) == made.as_text(12)  # one column at least
+    assert made.as_text(25) == made.as_text()
+
+
+def test_a_note_stands_below_every_form_but_plain_text():
+    made = table(*rows(PLAIN), caption="Means.", note="* not 5 %")
+    assert made.as_latex().splitlines()[-2] == r"\par $^{*}$ not 5 \%"
+    assert made.as_markdown().endswith("Means.\n\n\\* not 5 %")
+    assert "Means. * not 5 %" in Reader(made.as_html()).text
+    assert made.as_text() == table(*rows(PLAIN)).as_text()
+
+
+def test_csv_has_exact_numbers_and_nothing_for_what_is_absent():
+    text = csv_text([{"a": "x,y", "b": 0.1 + 0.2, "c": None}, {"a": "z", "b": math.nan, "c": False}])
+    assert list(csv.reader(io.StringIO(text))) == [["a", "b", "c"], ["x,y", repr(0.1 + 0.2), ""], ["z", "", "false"]]
+    assert csv_text([]) == ""
 
 
 def test_references_are_set_apart_in_latex():

@@ -33,10 +33,10 @@ from uqassay.lab.bench.cell import MAX_SEED, Cell
 from uqassay.lab.bench.config import BenchConfig
 from uqassay.lab.bench.methods import cells_of
 from uqassay.lab.bench.store import StoredResult, older_notes
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.trainings import all_failed, train_cells, trained_cells
-from uqassay.lab.papers.unified.predictors import trained_data
+from uqassay.lab.papers.unified.plan import trained_data
 from uqassay.text import listed, number
 
 __all__ = ["PRESETS", "VARIANTS", "Variant", "check_methods"]

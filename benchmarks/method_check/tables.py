@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.method_check.signatures import Results, Signature
 from uqassay.lab.bench.store import StoredResult
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.losses import is_correct
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test

@@ -1,5 +1,7 @@
 """Results shown everywhere alike: tables as text, Markdown, LaTeX, HTML and plain JSON values."""
 
+import csv
+import io
 import json
 import math
 import os
@@ -25,6 +27,7 @@ __all__ = [
     "ShownRow",
     "ShownTable",
     "Text",
+    "csv_text",
     "estimate_cell",
     "number_from_json",
     "plain",
@@ -93,9 +96,18 @@ class ShownTable:
     caption: str = ""  #: What the numbers mean, in sentences.
     marks: str = ""  #: What bold and underlined mean; plain text shows neither.
     n_words: int = 1  #: Number of first columns that hold words, to the left; numbers stand to the right.
+    note: str = ""  #: A line below the table, in every form but plain text.
 
-    def as_text(self) -> list[str]:
-        """Lines of plain text; none without rows."""
+    def as_text(self, width: int | None = None, *, repeated: int | None = None) -> list[str]:
+        """Lines of plain text; none without rows.
+
+        Parameters
+        ----------
+        width : int, optional
+            Characters of a line. Columns for which there is no room follow in further blocks, after an empty line.
+        repeated : int, optional
+            Number of first columns that every block has, by default those of words.
+        """
         if not self.rows:
             return []
         words = self.n_words
@@ -106,7 +118,12 @@ class ShownTable:
             left = "  ".join(text.ljust(width) for text, width in zip(texts[:words], widths, strict=False))
             return [left, *texts[words:]]
 
-        return [text.rstrip() for text in text_table(line(self.header), map(line, cells))]
+        lines = [line(self.header), *map(line, cells)]
+        text: list[str] = []
+        for columns in _column_blocks(lines, width, (repeated or words) - words + 1):
+            block = [[one[i] for i in columns] for one in lines]
+            text += [*([""] if text else []), *(one.rstrip() for one in text_table(block[0], block[1:]))]
+        return text
 
     def as_markdown(self) -> str:
         """A table of GitHub's Markdown: the best in bold, those tied with it underlined."""
@@ -114,8 +131,7 @@ class ShownTable:
         lines = [list(map(markdown_text, self.header)), rule]
         lines += [[_marked(cell, markdown_text, "**{}**", "<ins>{}</ins>") for cell in row.cells] for row in self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        said = self._said()
-        return f"{table}\n\n{markdown_text(said)}" if said else table
+        return "\n\n".join([table, *(markdown_text(text) for text in (self._said(), self.note) if text)])
 
     def as_latex(self) -> str:
         """A table of LaTeX with booktabs: the best in bold, those tied with it underlined."""
@@ -134,7 +150,8 @@ class ShownTable:
                 lines.append(r"\midrule")
             cells = (_marked(cell, latex_text, r"\textbf{{{}}}", r"\underline{{{}}}") for cell in row.cells)
             lines.append(rf"{' & '.join(cells)} \\")
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+        below = [rf"\par {latex_text(self.note)}"] if self.note else []
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"])
 
     def as_html(self) -> str:
         """A table of HTML without colours, for light and dark pages, with the bars drawn beside the rows; none without rows."""
@@ -158,7 +175,7 @@ class ShownTable:
             lines.append(f'<tr style="background:none">{empty}<td style="padding:0 0 0 6px">{scale.axis()}</td></tr>')
         rest = len(self.rows) - len(shown)
         more = f"<p>{counted(rest, 'more row')}, which to_markdown() shows too.</p>" if rest else ""
-        said = self._said()
+        said = " ".join(filter(None, (self._said(), self.note)))
         caption = f'<p style="{FAINT}">{html_text(said)}</p>' if said else ""
         table = (
             f'<table style="border-collapse:collapse;margin:.5em 0;font-size:inherit"><thead><tr>{head}</tr></thead>'
@@ -177,6 +194,18 @@ class ShownTable:
             side = f"text-align:left;min-width:{min(longest, NARROWEST)}ch;max-width:24em;overflow-wrap:anywhere"
         look = f"{side};padding:2px 10px 2px 0;font-variant-numeric:tabular-nums;{style}"
         return f'<{tag} style="{look}">{text}</{tag}>'
+
+
+def _column_blocks(lines: Sequence[Sequence[str]], width: int | None, n_first: int) -> list[list[int]]:
+    """The columns of each block: the first ones, then as many others as there is room for, at least one."""
+    first, widths = list(range(n_first)), [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
+    blocks = [[*first]]
+    for column in range(n_first, len(widths)):
+        wide = sum(widths[one] for one in (*blocks[-1], column))
+        if width is not None and len(blocks[-1]) > n_first and wide > width:
+            blocks.append([*first])
+        blocks[-1].append(column)
+    return blocks
 
 
 def _marked(cell: ShownCell, escaped: Callable[[str], str], best: str, tied: str) -> str:
@@ -435,6 +464,31 @@ def row_of(record: Any, *names: str) -> dict[str, Any]:
         value = getattr(record, name)
         row |= spread(name, value) if isinstance(value, float) and hasattr(value, "low") else {name: value}
     return row
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV: a header and a line for each row, numbers exact, nothing where there is no value.
+
+    Examples
+    --------
+    >>> print(csv_text([{"model": "DE", "loss": 1 / 3, "agrees": True}, {"model": "EDL", "loss": math.nan, "agrees": None}]))
+    model,loss,agrees
+    DE,0.3333333333333333,true
+    EDL,,
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(rows[0] if rows else ())
+    writer.writerows([_csv_field(value) for value in row.values()] for row in rows)
+    return stream.getvalue().rstrip("\n")
+
+
+def _csv_field(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(float(value))
+    return "" if value is None else visible(str(value))
 
 
 def _plain_part(value: Any) -> Any:

@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch")
 
 from benchmarks.cost_of_unified import Operations, operations  # noqa: E402
 
-from uqassay.lab.papers.unified.predictors import TrainingSetting, chosen_predictors  # noqa: E402
+from uqassay.lab.papers.unified.plan import TrainingSetting, chosen_predictors  # noqa: E402
 
 
 def test_operations_of_a_dense_network_by_hand():

@@ -5,7 +5,7 @@ from benchmarks.credal_error_rates import FURTHER, FURTHER_SOURCE, SHOWN, SOURCE
 from tests.lab.papers.credal_calibration.made import SMALL, invented
 
 from uqassay.lab.papers.credal_calibration.error_rates import ALPHAS, MEASURES, ErrorRates, Plan
-from uqassay.lab.papers.credal_calibration.protocol import FIGURES
+from uqassay.lab.papers.credal_calibration.run import FIGURES
 from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS
 
 

@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.credal_table1 import COLUMNS, COPY_SOURCE, SOURCE, table
 
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 
 NAN = float("nan")
 VALUES = {

@@ -4,7 +4,7 @@ import math
 
 from benchmarks.unified_cifar_10 import findings, table
 
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.paper_tables import PrintedCell
 
 
 def test_each_model_has_one_line_with_the_printed_values():

@@ -92,7 +92,7 @@ def test_scores_on_request_are_judged(files, run):
 
 
 def test_report_against_paper_table(shared, run):
-    """Paper 000, Table 1, CIFAR-10: KL, non-specificity and accuracy of RS-NN and SNN, rounded as printed there."""
+    """Unified evaluation, Table 1, CIFAR-10: KL, non-specificity and accuracy of RS-NN and SNN, rounded as printed there."""
     folder = shared / "data" / "cifar10_test"
     models = [f"RS-NN={folder / 'rs_nn_beliefs.npz'}", f"SNN={folder / 'snn.npz'}"]
     names = "airplane,automobile,bird,cat,deer,dog,frog,horse,ship,truck"

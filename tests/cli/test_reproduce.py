@@ -31,6 +31,15 @@ def test_options_that_mean_nothing_are_refused(argv, parameter, run):
     assert ran.err.startswith(f"{parameter}: ")
 
 
+@pytest.mark.parametrize("name", ["unified", "disentanglement", "epistemic-gain", "ranking-synthetic"])
+def test_a_single_figure_is_drawn_by_the_option_for_all(name, run, tmp_path):
+    ran = run("reproduce", name, "--figure", "13")
+    assert ran.err.startswith(f"--figure: means nothing to {name}, ")
+    assert ran.err.endswith("; --figures FOLDER draws every figure.\n")
+    assert "figures" in register.options_of(name)  # so the remedy works
+    assert run("reproduce", "unified-tables", "--figure", "13").err.endswith("; leave it out.\n")
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [

@@ -5,6 +5,7 @@ from tests.refusals import refuses
 
 from uqassay.lab.cli_reproduce import chosen_tables, selected_by, table_lines
 from uqassay.lab.papers import Reproduction, reproduce
+from uqassay.lab.papers.register import layouts_of
 
 
 def test_a_table_on_the_command_line_is_that_of_the_library(run):
@@ -33,7 +34,10 @@ def test_a_table_on_the_command_line_is_that_of_the_library(run):
         (["unified-tables", "--table", "1,table1"], "--table: must be named once; got table1 twice"),
         (["unified-tables", "--table", "all,1"], "--table: all stands alone; got all and 1; leave the others out."),
         (["unified-tables", "--table", "1", "--json"], "--table: excludes --json"),
-        (["unified-tables", "--table", "1", "--format", "html"], "--format: must be text, csv or latex; got 'html'"),
+        (
+            ["unified-tables", "--table", "1", "--format", "html"],
+            "--format: must be 'text', 'csv', 'markdown' or 'latex'",
+        ),
         (["unified-tables", "--format", "csv"], "--format: is of --table; got 'csv' without it"),
         (
             ["credal-calibration", "--table", "1", "--figure", "2"],
@@ -60,6 +64,6 @@ def test_a_table_selects_the_run_that_makes_its_numbers():
 
 
 def test_notes_stand_with_text_alone():
-    result = Reproduction("ranking-oasst2", "a paper", (), ("a remark",))
+    result = Reproduction("ranking-oasst2", "a paper", (), ("a remark",), layouts=layouts_of("ranking-oasst2"))
     assert table_lines(result, ["1"], "text").endswith("\n\nnote: a remark")
     assert table_lines(result, ["1"], "csv") == result.table(1, format="csv")

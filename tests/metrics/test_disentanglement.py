@@ -9,7 +9,7 @@ from scipy import stats
 from tests.notes import codes, said
 from tests.refusals import refuses
 
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.metrics import (
     below_chance_test,
     disentanglement_error,

@@ -17,7 +17,7 @@ from uqassay.errors import InputError
 from uqassay.text import listed
 
 if TYPE_CHECKING:
-    from uqassay.lab.papers.layouts import Layout
+    from uqassay.lab.papers.paper_tables import PaperTable
     from uqassay.lab.papers.reproduction import Reproduction
 
 __all__ = [
@@ -78,14 +78,14 @@ def protocol_lines(width: int) -> Iterator[str]:
     --------
     >>> print("\n".join(list(protocol_lines(80))[:2]))
      Protocols by paper:
-     1 Unified evaluation (Manchingal et al.)
+     Unified evaluation (Manchingal et al.)
     """
     from uqassay.lab.papers.register import PAPERS
 
     column = 3 + max(len(name) for paper in PAPERS for name in paper.makes) + 2
     yield " Protocols by paper:"
-    for number, paper in enumerate(PAPERS, start=1):
-        yield f" {number} {paper.title}"
+    for paper in PAPERS:
+        yield f" {paper.title}"
         for name, makes in paper.makes.items():
             yield from _entry(f"   {name}", makes, column, width)
     yield ""
@@ -210,7 +210,7 @@ def _shown(default: Any) -> str:
 ALL = "all"
 
 
-def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_json: bool) -> "dict[str, Layout]":
+def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_json: bool) -> "dict[str, PaperTable]":
     """The layouts of the tables that were asked for, by name, checked before anything is computed.
 
     Parameters
@@ -227,7 +227,8 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
     >>> list(chosen_tables("credal-calibration", ["all"], None, as_json=False))
     ['table1', 'table2']
     """
-    from uqassay.lab.papers.layouts import LAYOUTS, known_format, layout_of
+    from uqassay.lab.papers.paper_tables import known_format
+    from uqassay.lab.papers.register import layout_of, layouts_of
 
     if not tables:
         if format is not None:
@@ -239,8 +240,8 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
         fail("--table", "all stands alone", f"got {listed(list(tables))}", "leave the others out", code="conflict")
     try:
         known_format("text" if format is None else format)
-        found: dict[str, Layout] = {}
-        for table in LAYOUTS.get(name, {}) if list(tables) == [ALL] else tables:
+        found: dict[str, PaperTable] = {}
+        for table in layouts_of(name) if list(tables) == [ALL] else tables:
             key = f"table{table.removeprefix('table')}"
             if key in found:
                 fail("table", "must be named once", f"got {table} twice", "remove one", code="duplicate")
@@ -250,7 +251,7 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
     return found
 
 
-def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> dict[str, Any]:
+def selected_by(tables: "Mapping[str, PaperTable]", options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the protocol that make the numbers of these tables.
 
     Parameters
@@ -377,7 +378,7 @@ def reproduce_command(
         ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option(help="Of --table: text, csv or latex.", metavar="NAME", show_default="text")
+        str | None, typer.Option(help="Of --table: text, csv, markdown or latex.", metavar="NAME", show_default="text")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
@@ -469,6 +470,7 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str) -> dict[
         if option not in taken:
             known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
             known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
-            rule = f"means nothing to {name}, which takes {', '.join(known)}"
-            fail(flag(option), rule, "", "leave it out", code="conflict")
+            drawn = option == "figure" and "figures" in taken
+            remedy = "--figures FOLDER draws every figure" if drawn else "leave it out"
+            fail(flag(option), f"means nothing to {name}, which takes {', '.join(known)}", "", remedy, code="conflict")
     return options

@@ -27,6 +27,7 @@ from uqassay.lab.bench.runner import cost_estimate, run_cells
 from uqassay.lab.bench.store import (
     METADATA,
     PREDICTION,
+    RECORD,
     SCORES,
     TRACEBACK,
     CellState,
@@ -40,6 +41,7 @@ from uqassay.lab.bench.store import (
     older_sentence,
     write_text,
 )  # fmt: skip
+from uqassay.metrics import TrueUncertainty
 
 POINT, ONE = uq.Point([[0.5, 0.5]]), np.array([0])
 PATH = os.pathsep.join([str(Path(uq.__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[3])])
@@ -215,6 +217,18 @@ def test_every_kind_of_prediction_is_kept(store, cell, kind, random_generator):
     for name in said.array_names():
         np.testing.assert_array_equal(getattr(kept.prediction, name), getattr(said, name))
     assert kept.scores == {}
+
+
+def test_a_record_is_kept_with_its_arrays_and_guarded_by_their_digest(store, cell):
+    """Arrays of any shape, which scores cannot have; a file that is damaged is no result."""
+    record = TrueUncertainty(np.arange(6.0), np.zeros(6), np.arange(6.0))
+    store.claim(cell.key)
+    store.finish(cell, CellResult(POINT, np.array([0]), record=record), seconds=0.0)
+    kept = store.result(cell.key).record(TrueUncertainty)
+    np.testing.assert_array_equal(kept.total, record.total)
+    assert (store.place(cell.key) / RECORD).is_file()
+    (store.place(cell.key) / RECORD).write_bytes(b"damaged")
+    assert store.states([cell.key], verify=True)[0].state == "queued"
 
 
 def test_label_distributions_have_no_accuracy(store, cell):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.lab.papers.given import coded_labels, given_files, labels_of_rows
-from uqassay.lab.papers.identity import check_estimator, run_seeds, unfitted_copy
+from uqassay.lab.papers.estimators import check_estimator, coded_labels, labels_of_rows, run_seeds, unfitted_copy
+from uqassay.lab.papers.options import given_files
 
 
 def test_the_name_of_given_files(tmp_path):

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +13,11 @@ from tests.refusals import refuses
 
 from uqassay.cli import main
 from uqassay.lab.papers import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
-from uqassay.lab.papers.printed_cells import tables_by_name
+from uqassay.lab.papers.paper_tables import tables_by_name
 from uqassay.lab.papers.register import (
     PAPERS,
     described_options,
+    layouts_of,
     options_of,
     presets_of,
     purpose_of,
@@ -84,12 +87,27 @@ def test_a_table_is_one_of_the_paper():
         nothing.table(1)
 
 
-@pytest.mark.parametrize("format", ["text", "csv", "latex"])
+@pytest.mark.parametrize("format", ["text", "csv", "markdown", "latex"])
 def test_every_table_is_made_without_numbers_of_ours(format):
     for name in ("unified", "credal-calibration", "epistemic-gain", "ranking-oasst2", "disentanglement"):
-        empty = Reproduction(name, "a paper", ())
+        empty = Reproduction(name, "a paper", (), layouts=layouts_of(name))
         for table in empty.tables:
             assert len(empty.table(table, format=format).splitlines()) > 2
+
+
+ROOT = Path(__file__).parents[3]
+NUMBERED = re.compile(r"\b[Pp]apers? (00)?[0-5](?![\d.])|[(| ]00[0-4](?![\d.])")
+
+
+def test_papers_are_called_by_their_short_titles():
+    """No numbers, which differ between a list that counts from 1 and files that count from 0."""
+    texts = [*(ROOT / "src/uqassay/lab/papers").rglob("*.py"), *(ROOT / "docs").glob("*.md")]
+    found = [f"{path.name}: {line}" for path in texts if path.name != "house.md"
+             for line in path.read_text(encoding="utf-8").splitlines() if NUMBERED.search(line)]  # fmt: skip
+    assert not found
+    titles = [paper.title.partition(" (")[0] for paper in PAPERS]
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs/reproduction.md").read_text(encoding="utf-8"), flags=re.M)
+    assert headings[: len(titles)] == titles
 
 
 # -- Printed means against the range of as many further runs.

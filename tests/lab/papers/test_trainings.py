@@ -8,7 +8,8 @@ import uqassay as uq
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers import trainings
-from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, stored_result, train_cells, trained_cells
+from uqassay.lab.papers.estimators import stored_result
+from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 
 RAN: list[int] = []
 

@@ -42,6 +42,7 @@ class CellResult:
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     #: Plain values that are stored with the result: the device, sizes, times
     facts: Mapping[str, Any] = field(default_factory=dict)
+    record: Any = None  #: A frozen dataclass whose arrays have other shapes than scores; `StoredResult.record` reads it
 
 
 @final

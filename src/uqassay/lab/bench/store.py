@@ -12,10 +12,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,14 @@ from uqassay.errors import FileFormatError, InputError
 from uqassay.files import DRAFT, draft_of, optional_package, read_bytes, whole_file
 from uqassay.lab.bench.cell import Cell, CellResult, canonical_json
 from uqassay.predictions import Prediction, class_indices, load, load_labels, read_arrays, save
-from uqassay.records import unpacked
+from uqassay.records import packed, unpacked
 from uqassay.results import read_json
 from uqassay.text import counted
 
 __all__ = [
     "METADATA",
     "PREDICTION",
+    "RECORD",
     "SCORES",
     "TRACEBACK",
     "CellState",
@@ -53,6 +54,7 @@ __all__ = [
 #
 #     cells/ab/ab12…/prediction.npz    done: the prediction with its labels
 #     cells/ab/ab12…/scores.npz        uncertainties that the prediction does not contain, if any
+#     cells/ab/ab12…/record.npz        arrays of the record of a result, if any; its values are in the metadata
 #     cells/ab/ab12…/metadata.json     times, accuracy, versions, and the SHA-256 of each file
 #     cells/ab/ab12…/traceback.txt     failed, instead of the files above
 #     cells/ab/ab12….lock              locked while a process runs the cell; the empty file stays
@@ -61,8 +63,10 @@ __all__ = [
 # The operating system frees a lock when its process ends, so a cell of a killed process is queued at once. Several hosts can
 # share a folder if the network file system supports locks (flock).
 
-PREDICTION, SCORES, METADATA, TRACEBACK = "prediction.npz", "scores.npz", "metadata.json", "traceback.txt"
+PREDICTION, SCORES, RECORD = "prediction.npz", "scores.npz", "record.npz"
+METADATA, TRACEBACK = "metadata.json", "traceback.txt"
 RESULT_SCHEMA, PLAN_SCHEMA = "uqassay.result/1", "uqassay.plan/1"
+Kind = TypeVar("Kind")
 KEY = re.compile("[0-9a-f]{64}")  # the name of a cell's folder
 MOST_TEXT = 2**28  # bytes; a plan may list many cells
 LOCK_SECONDS = 0.1  # that a claim waits, because whoever reads the status holds a lock for microseconds
@@ -93,6 +97,11 @@ class StoredResult:
     #: all)
     metadata: dict[str, Any]
     class_names: tuple[str, ...] | None = None
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)  #: Of the record, by their places
+
+    def record(self, kind: type[Kind]) -> Kind:
+        """The record of this class that was stored with the result."""
+        return unpacked(kind, self.metadata.get("record"), self.arrays)
 
 
 @final
@@ -201,12 +210,12 @@ class Store:
         if metadata is None:
             rule = "must be that of a cell with a whole result"
             fail("key", rule, f"got {key[:12]} in {self.folder}", "run the benchmark again", code="missing")
-        scores = read_arrays(place / SCORES) if SCORES in metadata["files"] else {}
+        scores, arrays = (read_arrays(place / name) if name in metadata["files"] else {} for name in (SCORES, RECORD))
         prediction, labels = load(place / PREDICTION), np.asarray(load_labels(place / PREDICTION))
         names = prediction.class_names
         if names is not None and labels.ndim == 1:
             labels = class_indices(labels, names)
-        return StoredResult(prediction.without_class_names(), labels, scores, metadata, names)
+        return StoredResult(prediction.without_class_names(), labels, scores, metadata, names, arrays)
 
     def place(self, key: str) -> Path:
         """Folder of a cell's files."""
@@ -415,6 +424,10 @@ def _write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) 
                 fail(f"scores[{name!r}]", rule, f"got {values.shape}", "correct the cell's function", code="shape")
         with (folder / SCORES).open("wb") as stream:
             np.savez(stream, **dict(sorted(scores.items())))  # type: ignore[arg-type]
+    record, arrays = (None, {}) if result.record is None else packed(result.record)
+    if arrays:
+        with (folder / RECORD).open("wb") as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
     files = {path.name: _digest(path) for path in sorted(folder.iterdir())}
     metadata = {
         "schema": RESULT_SCHEMA,
@@ -427,6 +440,7 @@ def _write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) 
         "accuracy": _accuracy(result),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "facts": json.loads(canonical_json(dict(result.facts), "facts")),
+        **({} if record is None else {"record": record}),
         "versions": {"uqassay": __version__, **_versions()},
     }
     (folder / METADATA).write_text(json.dumps(metadata, allow_nan=False, indent=1), encoding="utf-8")
@@ -445,7 +459,7 @@ def _metadata_of(place: Path, *, verify: bool) -> dict[str, Any] | None:
         return None
     whole = (
         _is_own(metadata, place)
-        and found.files.keys() in ({PREDICTION}, {PREDICTION, SCORES})
+        and {PREDICTION} <= found.files.keys() <= {PREDICTION, SCORES, RECORD}
         and found.bytes.keys() == found.files.keys()
         and found.hash == _hash_of(found.files)
         and math.isfinite(found.seconds)

@@ -25,6 +25,7 @@ __all__ = [
     "as_points",
     "division_of",
     "neighbour_distances",
+    "parts_note",
     "suggested_radius",
 ]
 
@@ -128,18 +129,25 @@ def _place_notes(place: NDArray[np.int8], taken: TakenBalls) -> list[Note]:
     """Sizes of the parts, and overlaps."""
     in_balls = taken.ball >= 0
     train, test, added = (int((in_balls & (place == part)).sum()) for part in (TRAIN, TEST, ADDED))
-    notes = [
-        Note(
-            "parts",
-            f"{counted(len(taken.centres), 'ball')} with {count(int(in_balls.sum()))} of {counted(len(place), 'point')}: "
-            f"{count(train)} in the training set, {count(test)} in the test set, {count(added)} only in the augmented set",
-            {"balls": len(taken.centres), "points": len(place), "train": train, "test": test, "added": added},
-        )
-    ]
+    notes = [parts_note(len(taken.centres), len(place), train=train, test=test, added=added)]
     if taken.n_overlapping:
         text = f"{counted(taken.n_overlapping, 'point')} in several balls, counted for the first"
         notes.append(Note("overlap", text, {"points": taken.n_overlapping}))
     return notes
+
+
+def parts_note(balls: int, points: int, *, train: int, test: int, added: int, left_out: int = 0) -> Note:
+    """How many points of the balls are in each part; `left_out` were in the test set."""
+    sizes = [
+        f"{count(train)} in the training set",
+        f"{count(test)} in the test set",
+        *([f"{count(left_out)} left out of it"] if left_out else []),
+        f"{count(added)} only in the augmented set",
+    ]
+    inside = count(train + test + left_out + added)
+    facts = {"balls": balls, "points": points, "train": train, "test": test, "added": added}
+    text = f"{counted(balls, 'ball')} with {inside} of {counted(points, 'point')}: {', '.join(sizes)}"
+    return Note("parts", text, facts | ({"left_out": left_out} if left_out else {}))
 
 
 def _check_parts(place: NDArray[np.int8], labels: NDArray[Any] | None) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, RandomState, as_numeric, generator
 from uqassay.checks import fail, number, one_of, same_length, whole
-from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
+from uqassay.lab.datasets.ball_split import BallDivision, BallSplit, parts_note
 from uqassay.lab.datasets.dataset import count_of
 from uqassay.notes import Note
 from uqassay.text import counted
@@ -312,7 +312,13 @@ def thinned_test(
         f"{counted(n_removed, 'test point')} of low aleatoric uncertainty in {counted(len(chosen), 'ball')} left out",
         {"removed": n_removed, "balls": len(chosen), "share": share},
     )
-    return replace(division, test=division.test[~removed[division.test]], notes=(*division.notes, note))
+    notes = []
+    for one in division.notes:
+        if one.code == "parts":
+            left_out = n_removed + int(one.facts.get("left_out", 0))
+            one = parts_note(**{**one.facts, "test": int(one.facts["test"]) - n_removed, "left_out": left_out})
+        notes.append(one)
+    return replace(division, test=division.test[~removed[division.test]], notes=(*notes, note))
 
 
 def _chosen_balls(balls: ArrayLike | None, n_balls: int) -> list[int]:

@@ -52,7 +52,7 @@ class Description:
     by_hand: bool  #: Whether the files must be put in the cache folder by hand
     licence: str
     split: str  #: Training and test instances, and other splits of the papers
-    paper: str = ""  #: Numbers of the papers that use it: 000 to 004
+    paper: str = ""  #: Short titles of the papers that use it
     default_test_size: float | None = None  #: Of the stratified split; None if the data set has a fixed split
     standardised: bool = False  #: Whether features become z-scores by default
 
@@ -274,10 +274,16 @@ LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
 
 # -- the table -------------------------------------------------------------------------------------------------------
 
+# the papers by their short titles
+UNIFIED = "unified evaluation"
+CREDAL = "credal calibration"
+GAIN = "epistemic gain"
+RANKING = "ranking metrics"
+DISENTANGLEMENT = "disentanglement"
 UCI = "CC BY 4.0"
 SHARE_ALIKE = "CC BY-SA 4.0"
 OFFICIAL_MNIST = "60,000 / 10,000 as published"
-HALF = 0.50001  # the odd instance is for the test, as the sizes of 001 have it
+HALF = 0.50001  # the odd instance is for the test, as the sizes of the credal calibration paper have it
 OFFICIAL_CIFAR = "50,000 / 10,000 as published"
 
 DATASETS: Mapping[str, Description] = MappingProxyType(
@@ -285,81 +291,86 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
         about.name.partition(":")[0]: about
         for about in (
             Description("digits", "tabular", "", False, UCI, "1,797 stratified 80/20", "", 0.2),
-            Description("wine", "tabular", "", False, UCI, "178 stratified 80/20 (004: 80/20)", "004", 0.2, True),
+            Description(
+                "wine", "tabular", "", False, UCI,
+                f"178 stratified 80/20 ({DISENTANGLEMENT}: 80/20)", DISENTANGLEMENT, 0.2, True
+            ),
             Description("breast-cancer", "tabular", "", False, UCI, "569 stratified 80/20", "", 0.2, True),
             Description("iris", "tabular", "", False, UCI, "150 stratified 80/20", "", 0.2, True),
             Description(
                 "mnist", "image", "12 MB", False, "CC BY-SA 3.0",
-                f"{OFFICIAL_MNIST} (000: 10,000 of the training images to validate)", "000"
+                f"{OFFICIAL_MNIST} (unified evaluation: 10,000 of the training images to validate)", UNIFIED
             ),
             Description(
                 "mnist-10k", "image", "2 MB", False, "CC BY-SA 3.0",
                 "the 10,000 test images of MNIST, stratified 8,000 / 2,000", "", 0.2
             ),
-            Description("fashion-mnist", "image", "31 MB", False, "MIT", OFFICIAL_MNIST, "004"),
+            Description("fashion-mnist", "image", "31 MB", False, "MIT", OFFICIAL_MNIST, DISENTANGLEMENT),
             Description("k-mnist", "image", "21 MB", False, SHARE_ALIKE, OFFICIAL_MNIST),
             Description(
                 "kuzushiji-49", "image", "75 MB", False, SHARE_ALIKE,
-                "232,365 / 38,547 as published (002: all 270,912 together)", "002"
+                "232,365 / 38,547 as published (epistemic gain: all 270,912 together)", GAIN
             ),
             *(
                 Description(
                     f"emnist-{split}", "image", "562 MB for all six", False, "none stated (NIST)",
-                    "as published" + (" (002: all 131,600 together)" if split == "balanced" else ""),
-                    "002" if split == "balanced" else ""
+                    "as published" + (" (epistemic gain: all 131,600 together)" if split == "balanced" else ""),
+                    GAIN if split == "balanced" else ""
                 )
                 for split in EMNIST_SPLITS
             ),
             Description(
                 "cifar-10", "image", "170 MB", False, "none stated",
-                f"{OFFICIAL_CIFAR} (000: 10,000 of the training images to validate; 001: test halved to calibrate)",
-                "000, 001, 004"
+                f"{OFFICIAL_CIFAR} ({UNIFIED}: 10,000 of the training images to validate; {CREDAL}: test halved to calibrate)",
+                f"{UNIFIED}, {CREDAL}, {DISENTANGLEMENT}"
             ),
             Description(
-                "cifar-10h", "image", "171 MB", False, "CC BY-NC-SA 4.0", f"{OFFICIAL_CIFAR}, votes on the test", "003"
+                "cifar-10h", "image", "171 MB", False, "CC BY-NC-SA 4.0", f"{OFFICIAL_CIFAR}, votes on the test", RANKING
             ),
-            Description("cifar-100", "image", "169 MB", False, "none stated", OFFICIAL_CIFAR, "000"),
+            Description("cifar-100", "image", "169 MB", False, "none stated", OFFICIAL_CIFAR, UNIFIED),
             Description("svhn", "image", "246 MB", False, "non-commercial use only", "73,257 / 26,032 as published"),
             Description(
                 "caltech-101", "image", "", True, UCI,
-                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", HALF
+                f"8,677 stratified 50/50 ({CREDAL}: 4,338 to train, the other half to calibrate and to test)", CREDAL, HALF
             ),
             Description(
                 "caltech-97", "image", "", True, UCI,
-                "caltech-101 with four pairs of classes merged, as 001 may have done", "001", HALF
+                "caltech-101 with four pairs of classes merged, as the credal calibration paper may have done", CREDAL, HALF
             ),
             Description(
                 "caltech-256", "image", "", True, UCI,
-                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", HALF
+                f"29,780 stratified 50/50 ({CREDAL}: 14,890 to train, the other half to calibrate and to test)", CREDAL, HALF
             ),
             Description(
                 "plantclef", "image", "", True, "by image, CC BY-SA mostly",
-                "train / test folders as published (001: 91,758, the test halved to calibrate)", "001", 0.2
+                "train / test folders as published (credal calibration: 91,758, the test halved to calibrate)", CREDAL, 0.2
             ),
             Description(
                 "bacteria", "tabular", "", True, "as given",
-                "given features, or sequences stratified 82.3/17.7 (001: 10,587 / 1,136 / 1,136)", "001", 0.1767
+                "given features, or sequences stratified 82.3/17.7 (credal calibration: 10,587 / 1,136 / 1,136)", CREDAL, 0.1767
             ),
             Description(
                 "proteins", "tabular", "", True, "as given",
-                "given features, or sequences stratified 53.8/46.2 (001: 11,830 / 5,088 / 5,088)", "001", 0.4624
+                "given features, or sequences stratified 53.8/46.2 (credal calibration: 11,830 / 5,088 / 5,088)", CREDAL, 0.4624
             ),
             Description(
                 "bci-iv-2a:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
-                "288 / 288, first session / second session; six seconds from the fixation cross", "004"
+                "288 / 288, first session / second session; six seconds from the fixation cross", DISENTANGLEMENT
             ),
             Description(
                 "bci-iv-2a-cue:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
-                "288 / 288, as bci-iv-2a; four seconds from the cue, as in the code of 004", "004"
+                "288 / 288, as bci-iv-2a; four seconds from the cue, as in the code of its authors", DISENTANGLEMENT
             ),
             Description("openml:<id>", "tabular", "varies", False, "as stated there", "stratified 80/20", "", 0.2, True),
             Description("hf:<name>", "image", "varies", False, "as stated there", "its own, else stratified", "", 0.2),
             Description("npz:<folder>", "tabular", "", True, "as given", "its own, else stratified 80/20", "", 0.2),
-            Description("two-moons", "toy", "", False, "", "500 / 500", "004"),
-            Description("blobs", "toy", "", False, "", "500 / 200", "004"),
-            Description("triangle", "toy", "", False, "", "500 / 500", "004"),
-            Description("gain-grid", "toy", "", False, "", "142,693 / 20,000 (002 splits the former by balls)", "002"),
-            Description("two-gaussians", "toy", "", False, "", "600 / 400", "003"),
+            Description("two-moons", "toy", "", False, "", "500 / 500", DISENTANGLEMENT),
+            Description("blobs", "toy", "", False, "", "500 / 200", DISENTANGLEMENT),
+            Description("triangle", "toy", "", False, "", "500 / 500", DISENTANGLEMENT),
+            Description(
+                "gain-grid", "toy", "", False, "", f"142,693 / 20,000 ({GAIN} splits the former by balls)", GAIN
+            ),
+            Description("two-gaussians", "toy", "", False, "", "600 / 400", RANKING),
         )
     }
 )  # fmt: skip

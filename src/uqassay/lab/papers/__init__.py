@@ -7,7 +7,7 @@ loaded when used.
 from importlib import import_module
 from typing import Any
 
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.register import PROTOCOLS, reproduce
 from uqassay.lab.papers.reproduction import Reproduction
 

@@ -1,13 +1,14 @@
-"""The options of protocols as a command line needs them: names, functions, meanings."""
+"""Options of protocols: as a command line needs them, those that several have, and files in place of a data set's own."""
 
 import inspect
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
 from uqassay.checks import fail, whole
 from uqassay.lab.bench.cell import MAX_SEED
@@ -15,16 +16,24 @@ from uqassay.lab.bench.config import nearest
 from uqassay.text import listed
 
 __all__ = [
+    "Figures",
+    "FirstFigure",
+    "FirstSeed",
+    "GivenFiles",
     "NamedOptions",
+    "OtherFiles",
+    "Progress",
     "ProtocolOption",
+    "Say",
+    "Workers",
     "check_whole",
+    "given_files",
     "known_names",
     "named_options",
     "option_value",
     "protocol_options",
     "taken_by",
 ]
-
 
 # The options of a protocol are the keyword-only parameters of its function, each declared once in the signature:
 #
@@ -185,6 +194,23 @@ def _kinds(hint: Any) -> Iterable[str]:
         yield "a path" if _is_path(hint) else _WORDS.get(hint, "")
 
 
+# Options that several protocols have.
+
+PathOption = str | os.PathLike[str] | None
+
+Say = Callable[[str], None]
+Progress = Annotated[Say | None, "Called with a line of text at every step."]
+Figures = Annotated[PathOption, "Folder for the figures as PNG files; needs matplotlib."]
+FirstFigure = Annotated[PathOption, "Folder for Figure 1 as a PNG file; needs matplotlib."]
+FirstSeed = Annotated[int, "Seed of the first run; the next ones count up from it."]
+Workers = Annotated[int, "Number of processes; the results do not depend on it."]
+OtherFiles = Annotated[
+    PathOption,
+    "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs exactly one "
+    "data set. The numbers are then not compared with the paper.",
+]
+
+
 # Options of protocols: names, functions, several of them or a dict that names them, and whole numbers.
 
 NamedOptions = str | Callable[..., Any] | Sequence[Any] | Mapping[str, Any] | None
@@ -274,3 +300,69 @@ def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[s
 
 def _name(one: Any) -> str:
     return one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+
+
+# Files of the user in place of a data set's own: a folder with train.npz and test.npz, such as a copy of CIFAR-10.
+
+
+@final
+@dataclass(frozen=True)
+class GivenFiles:
+    """Files in place of those of one data set.
+
+    Examples
+    --------
+    >>> given = GivenFiles(Path("copies/jpeg"), "My copy")
+    >>> given.source, given.label("cifar-10"), given.shown("cifar-10")
+    ('npz:copies/jpeg', 'cifar-10 from jpeg', 'My copy')
+    """
+
+    folder: Path
+    name: str = ""  #: Of the data, for the reader; "" for one made from the data set and the folder
+
+    @property
+    def source(self) -> str:
+        """Argument of `uqassay.lab.datasets.load_dataset`."""
+        return f"npz:{self.folder}"
+
+    def label(self, dataset: str) -> str:
+        """What stands in for a data set; cells have it, so that another name of the data trains nothing anew."""
+        return f"{dataset} from {self.folder.resolve().name}"
+
+    def shown(self, dataset: str) -> str:
+        """Name for the reader."""
+        return self.name or self.label(dataset)
+
+
+def given_files(
+    data: str | os.PathLike[str] | None, datasets: Sequence[str], *, name: str | None = None
+) -> GivenFiles | None:
+    """The files of an option ``data``, checked; None without.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        The data sets asked for; the files stand in for exactly one.
+    name : str, optional
+        Of the data, for the reader.
+    """
+    if data is None:
+        if name is not None:
+            rule = "names the files of --data"
+            fail("data_name", rule, "there are none", "add --data or leave it out", code="conflict")
+        return None
+    if name is not None and (not isinstance(name, str) or not name.strip() or "/" in name or "\n" in name):
+        fail("data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type")
+    if len(datasets) != 1:
+        fail(
+            "data", "needs one data set", f"got {len(datasets)}", "name the data set that it replaces", code="conflict"
+        )
+    folder = Path(data)
+    if not folder.exists():
+        rule = "must be a folder with train.npz and test.npz"
+        fail("data", rule, f"got {folder}, which does not exist", "see docs/datasets.md", code="missing")
+    there = [name for name in ("train.npz", "test.npz") if (folder / name).is_file()]
+    if len(there) == 1:
+        rule = "must hold train.npz and test.npz"
+        fail("data", rule, f"{folder} has {there[0]} alone", "put the other part there", code="missing")
+    return GivenFiles(folder, name or "")

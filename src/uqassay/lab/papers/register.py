@@ -1,13 +1,14 @@
 """The register of protocols: each is found by its name and imported when it is called."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from uqassay.checks import fail, one_of
 from uqassay.lab.papers.options import ProtocolOption, option_value, protocol_options
+from uqassay.lab.papers.paper_tables import PaperTable, table_named
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import listed
 
@@ -16,6 +17,8 @@ __all__ = [
     "PROTOCOLS",
     "PaperProtocols",
     "described_options",
+    "layout_of",
+    "layouts_of",
     "options_of",
     "presets_of",
     "purpose_of",
@@ -26,16 +29,16 @@ __all__ = [
 
 PROTOCOLS: dict[str, str] = {
     "unified-tables": "uqassay.lab.papers.unified.printed:reproduce_unified_tables",
-    "unified": "uqassay.lab.papers.unified.protocol:reproduce_unified",
-    "ranking-intervals": "uqassay.lab.papers.ranking.scorings:reproduce_ranking_intervals",
+    "unified": "uqassay.lab.papers.unified.run:reproduce_unified",
+    "ranking-intervals": "uqassay.lab.papers.ranking.printed:reproduce_ranking_intervals",
     "ranking-synthetic": "uqassay.lab.papers.ranking.synthetic:reproduce_ranking_synthetic",
     "ranking-cifar10h": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_cifar10h",
     "ranking-cifar10h-probes": "uqassay.lab.papers.ranking.linear_probes:reproduce_ranking_cifar10h_probes",
     "ranking-imagenet-real": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_imagenet_real",
     "ranking-oasst2": "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_oasst2",
-    "credal-calibration": "uqassay.lab.papers.credal_calibration.protocol:reproduce_credal_calibration",
-    "disentanglement": "uqassay.lab.papers.disentangling.protocol:reproduce_disentanglement",
-    "epistemic-gain": "uqassay.lab.papers.gain.protocol:reproduce_epistemic_gain",
+    "credal-calibration": "uqassay.lab.papers.credal_calibration.run:reproduce_credal_calibration",
+    "disentanglement": "uqassay.lab.papers.disentangling.run:reproduce_disentanglement",
+    "epistemic-gain": "uqassay.lab.papers.gain.run:reproduce_epistemic_gain",
     "disentanglement-tables": "uqassay.lab.papers.disentangling.printed:reproduce_disentanglement_tables",
 }
 
@@ -56,14 +59,14 @@ PAPERS = (
         },
     ),
     PaperProtocols(
-        "Calibration of credal predictors (Mortier et al.)",
+        "Credal calibration (Mortier et al.)",
         {"credal-calibration": "Figures 1-4, error rates; --table 1, ensembles; --table 2, data sets"},
     ),
     PaperProtocols(
-        "Epistemic gain (paper 002)", {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"}
+        "Epistemic gain (authors withheld)", {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"}
     ),
     PaperProtocols(
-        "Ranking metrics without ground truth (Pignet et al.)",
+        "Ranking metrics (Pignet et al.)",
         {
             "ranking-intervals": "limits of Table 1 from its correlations; nothing is trained",
             "ranking-synthetic": "Table 1, rows Synth, and Figures 1-6",
@@ -107,8 +110,7 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     accepted = inspect.signature(protocol).parameters
     for option in options:
         one_of(option, "options", accepted, f"choose an option of {name}")
-    result: Reproduction = protocol(**options)
-    return result
+    return protocol(**options)
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -164,6 +166,37 @@ def presets_of(name: str) -> tuple[str, ...]:
     (('smoke', 'cpu', 'gpu-hour', 'paper'), ('smoke', 'cpu', 'paper'))
     """
     return tuple(getattr(_module(name), "PRESETS", ("smoke", "cpu", "paper")))
+
+
+def layouts_of(name: str) -> Mapping[str, PaperTable]:
+    """The printed tables of the paper of a protocol, by name; none for another name.
+
+    Examples
+    --------
+    >>> list(layouts_of("credal-calibration"))
+    ['table1', 'table2']
+    """
+    if name not in PROTOCOLS:
+        return {}
+    room = PROTOCOLS[name].partition(":")[0].rpartition(".")[0]
+    layouts: Mapping[str, PaperTable] = import_module(f"{room}.printed").LAYOUTS
+    return layouts
+
+
+def layout_of(name: str, table: str | int) -> PaperTable:
+    """A printed table of the paper of a protocol.
+
+    Parameters
+    ----------
+    table : str or int
+        "table1", "1" or 1.
+
+    Examples
+    --------
+    >>> layout_of("ranking-oasst2", 1) is layout_of("ranking-intervals", "table1")
+    True
+    """
+    return table_named(layouts_of(name), table, name)
 
 
 def steps_of(name: str, **options: Any) -> int:

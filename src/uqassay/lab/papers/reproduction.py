@@ -1,27 +1,23 @@
 """The result of a reproduction: one row for each printed cell, and the range of the mean of further runs."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from uqassay.lab.papers.layouts import FORMATS, LAYOUTS, filled, known_format, layout_of, table_text
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, printed_table, tables_by_name
+from uqassay.lab.papers.paper_tables import PaperTable, PrintedCell, table_named
+from uqassay.results import plain_of
 from uqassay.text import ABSENT, counted, number, text_table
 
 __all__ = [
     "NO_EVIDENCE",
-    "PrintedCell",
     "Reproduction",
-    "Tables",
     "compared_with_runs",
     "further_runs",
-    "printed_table",
-    "tables_by_name",
 ]
 
 
@@ -44,6 +40,9 @@ class Reproduction:
     notes: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()  #: Further results as lines of text, printed last
     listed: bool = False  #: Whether the summary shows every cell; otherwise it shows those that disagree
+    layouts: Mapping[str, PaperTable] = field(
+        default_factory=dict, repr=False, compare=False
+    )  #: The paper's tables by name
 
     @property
     def misprints(self) -> tuple[PrintedCell, ...]:
@@ -59,12 +58,12 @@ class Reproduction:
         >>> Reproduction("demo", "a paper", (PrintedCell.within("table1/A/e", nan, 0.5, 0.4, 0.6),)).to_json()
         [{'name': 'table1/A/e', 'paper': None, 'ours': 0.5, 'low': 0.4, 'high': 0.6, 'agrees': None, 'note': ''}]
         """
-        return [{field: _none_for_nan(value) for field, value in asdict(cell).items()} for cell in self.rows]
+        return [plain_of(cell) for cell in self.rows]
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the paper's tables that `table` prints."""
-        return tuple(LAYOUTS.get(self.name, ()))
+        return tuple(self.layouts)
 
     def table(self, name: str | int, *, format: str = "text", width: int | None = None) -> str:
         """One of the paper's tables in the paper's layout, with our numbers under the printed ones.
@@ -73,7 +72,7 @@ class Reproduction:
         ----------
         name : str or int
             One of `tables`, or its number.
-        format : {"text", "csv", "latex"}
+        format : {"text", "csv", "markdown", "latex"}
             CSV has one line for each row of the table, and ``…_paper``, ``…_ours``, ``…_low``, ``…_high`` and ``…_agrees``
             for each number. LaTeX uses booktabs.
         width : int, optional
@@ -81,9 +80,9 @@ class Reproduction:
 
         Examples
         --------
-        >>> nan = float("nan")
+        >>> from uqassay.lab.papers.unified.printed import LAYOUTS
         >>> cell = PrintedCell.within("table3/lambda=0.1/A/e", 0.259, 0.2596, 0.25855, 0.26065)
-        >>> print(Reproduction("unified-tables", "a paper", (cell,)).table(3).partition("B")[0])
+        >>> print(Reproduction("demo", "a paper", (cell,), layouts=LAYOUTS).table(3).partition("B")[0])
         Table 3: E of four models at three λ
           Model               KL     NS  E and rank, λ = 0.1  E and rank, λ = 0.5  E and rank, λ = 2
           A       printed  0.243  0.166             0.259, 3             0.326, 2           0.575, 2
@@ -91,8 +90,7 @@ class Reproduction:
                  interval      –      –       0.259 to 0.261                    –                  –
         <BLANKLINE>
         """
-        table = filled(layout_of(self.name, name), self.rows)
-        return table_text(table, width) if known_format(format) == "text" else FORMATS[format](table)
+        return table_named(self.layouts, name, self.name).filled(self.rows).written(format, width)
 
     def summary(self) -> str:
         """Plain text: how many cells of each table agree, every cell that does not with the reason, notes and reading.
@@ -136,10 +134,6 @@ def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
         for cell in cells
     ]
     return text_table(("cell", "paper", "ours", "low", "high", "agrees"), body)
-
-
-def _none_for_nan(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 # Printed means of runs: the range where the mean of as many further runs falls, and the comparison with it.

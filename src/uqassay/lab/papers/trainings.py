@@ -2,15 +2,15 @@
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
-from uqassay.lab.bench.runner import POLL_SECONDS, Progress, run_cells
+from uqassay.lab.bench.runner import Progress, run_cells
 from uqassay.lab.bench.store import Store, StoredResult, older_notes
 
 __all__ = [
@@ -18,10 +18,12 @@ __all__ = [
     "failure_notes",
     "folder_of",
     "older_notes",
-    "stored_result",
+    "record_of",
     "train_cells",
     "trained_cells",
 ]
+
+Kind = TypeVar("Kind")
 
 
 # Trainings of a protocol as cells of a benchmark: run them, and read the results that are there.
@@ -92,29 +94,9 @@ def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:
     )
 
 
-# Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was.
-
-
-def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[], CellResult]) -> StoredResult:
-    """The stored result of a cell; if there is none, or a damaged one, that of `make` is stored first.
-
-    Parameters
-    ----------
-    folder : path
-        As in `uqassay.lab.bench.store.Store`.
-    cell : Cell
-        Its key holds all that the result depends on.
-    """
-    store = Store(folder)
-    store.recover([cell.key])
-    while not store.claim(cell.key):
-        if store.states([cell.key])[0].state == "done":
-            return store.result(cell.key)
-        store.retry(cell.key)
-        time.sleep(POLL_SECONDS)  # another process may be making it
-    start = time.perf_counter()
-    try:
-        store.finish(cell, make(), seconds=time.perf_counter() - start)
-    finally:
-        store.release(cell.key)
-    return store.result(cell.key)
+def record_of(result: CellResult | StoredResult, kind: type[Kind]) -> Kind:
+    """The record of a result, stored or not yet."""
+    if isinstance(result, StoredResult):
+        return result.record(kind)
+    record: Kind = result.record
+    return record

@@ -30,6 +30,7 @@ from uqassay.report.figures.frame import (
     every,
     fitting,
     fitting_columns,
+    given_looks,
     headline,
     interval_level,
     label_axes,
@@ -206,7 +207,7 @@ def plot_members(
     assays: Mapping[int, "Assay"],
     tradeoff: float = DEFAULT_TRADEOFF,
     *,
-    coloured_as: "Assay | None" = None,
+    coloured_as: "Assay | Mapping[str, Look] | None" = None,
     ax: "Axes | None" = None,
     width: Width = "text",
 ) -> "Axes":
@@ -219,7 +220,7 @@ def plot_members(
         makes them.
     tradeoff : float
         λ.
-    coloured_as : Assay, optional
+    coloured_as : Assay, or dict of str to Look, optional
         Gives each of its models the colour that the model has in its figures; by default the assay of the smallest M.
     ax : matplotlib Axes, optional
     width : {"column", "text"}
@@ -265,7 +266,7 @@ def plot_members(
             )
     names = list(dict.fromkeys(name for m in sizes for name in assays[m].model_names))
     found = {m: {r.model: r.estimate for r in assays[m].ranked(tradeoff)} for m in sizes}
-    given = {} if coloured_as is None else looks(coloured_as)
+    given = given_looks(coloured_as)
     labels = legend_names(names, room_for(ax, width))
     ax = axes_for(ax, width, 2.6, legend=labels if len(names) > 1 else ())
     handles = []

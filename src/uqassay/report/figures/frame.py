@@ -3,7 +3,7 @@
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BANDED",
     "GREY",
+    "PALETTE",
     "PLOT",
     "Look",
     "Width",
@@ -41,6 +42,7 @@ __all__ = [
     "every",
     "fitting",
     "fitting_columns",
+    "given_looks",
     "headline",
     "interval_level",
     "label_axes",
@@ -197,6 +199,13 @@ def looks(assay: "Assay") -> dict[str, Look]:
     """Look of every model by its place in the order of colours; baselines are grey."""
     places = {name: place for place, name in enumerate(colour_order(assay))}
     return {m.name: Look(GREY, *BASELINES[m.name], "") if m.baseline else look_at(places[m.name]) for m in assay.models}
+
+
+def given_looks(coloured_as: "Assay | Mapping[str, Look] | None") -> Mapping[str, Look]:
+    """The looks of an assay's models, or looks by name; none by default."""
+    if coloured_as is None or isinstance(coloured_as, Mapping):
+        return coloured_as or {}
+    return looks(coloured_as)
 
 
 def model_colours(assay: "Assay") -> dict[str, str]:

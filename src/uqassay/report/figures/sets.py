@@ -1,6 +1,6 @@
 """Single credal sets as pictures, and the losses behind the means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,12 +15,14 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.predictions import Box, Drawn, Masses, Point, Prediction, Vertices
 from uqassay.report.figures.frame import (
     PLOT,
+    Look,
     Width,
     at_tradeoff,
     axes_for,
     beside,
     draw_legend,
     fitting,
+    given_looks,
     headline,
     label_axes,
     looks,
@@ -374,6 +376,7 @@ def plot_by_correctness(
     quantity: Literal["distance", "nonspecificity", "unified"] = "distance",
     *,
     tradeoff: float = DEFAULT_TRADEOFF,
+    coloured_as: "Assay | Mapping[str, Look] | None" = None,
     ax: "Axes | None" = None,
     width: Width = "text",
 ) -> "Axes":
@@ -385,6 +388,8 @@ def plot_by_correctness(
     quantity : {"distance", "nonspecificity", "unified"}
     tradeoff : float
         λ, for "unified".
+    coloured_as : Assay, or dict of str to Look, optional
+        Gives each of its models the colour that the model has in its figures; by default `assay`.
     ax : matplotlib Axes, optional
     width : {"column", "text"}
         Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
@@ -426,8 +431,9 @@ def plot_by_correctness(
     taken = text_width(names) + 12 + text_width([note for pair in notes for note in pair])
     ax = axes_for(ax, width, 1.0 + 0.42 * len(models))
     highest = max((max(p["density"]) for parts in models for p in parts.values() if p is not None), default=0.0)
+    of_model = {**looks(assay), **given_looks(coloured_as)}
     for i, (model, parts) in enumerate(zip(assay.candidates, models, strict=True)):
-        colour = looks(assay)[model.name].colour
+        colour = of_model[model.name].colour
         ax.axhline(i, color="0.8", linewidth=0.6, zorder=0)
         for part, side, alpha, note in (("correct", -1, 0.75, notes[i][0]), ("wrong", 1, 0.28, notes[i][1])):
             if parts[part] is not None:

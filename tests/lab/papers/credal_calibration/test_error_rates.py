@@ -13,14 +13,15 @@ from uqassay.calibration.credal import credal_calibration_test
 from uqassay.cli import main
 from uqassay.errors import FileFormatError
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import error_rates as figures
 from uqassay.lab.papers.credal_calibration import error_rates as runs
+from uqassay.lab.papers.credal_calibration import figures
 from uqassay.lab.papers.credal_calibration.error_rates import (
     ALPHAS,
     MEASURES,
     PRINTED_ALGORITHM,
     SHOWN,
     ErrorRates,
+    JudgedDataSet,
     Plan,
     error_cells,
     error_rates,
@@ -29,9 +30,10 @@ from uqassay.lab.papers.credal_calibration.error_rates import (
     read_rates,
     reference,
 )
-from uqassay.lab.papers.credal_calibration.protocol import FIGURES, steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.run import FIGURES, steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_examples
 from uqassay.metrics.calibration import hosmer_lemeshow_statistic
+from uqassay.records import packed, unpacked
 
 
 def same(one: ErrorRates, other: ErrorRates) -> bool:
@@ -48,15 +50,18 @@ def three() -> ErrorRates:
 
 
 def test_what_a_data_set_gives(three):
-    record = json.loads(json.dumps(judge_data_set(SMALL, 1), allow_nan=False))
-    assert record["run"] == 1
-    assert 0 <= record["outside"] <= 20
+    values = json.loads(json.dumps(packed(judge_data_set(SMALL, 1))[0], allow_nan=False))
+    record = unpacked(JudgedDataSet, values)
+    assert record == judge_data_set(SMALL, 1)
+    assert record.run == 1
+    assert 0 <= record.outside <= 20
     for scenario in SCENARIOS:
         for measure in MEASURES:
-            entry = record[scenario][measure]
-            assert entry["pvalue"] == three.pvalues[scenario, measure][1]
-            assert 1 / 20 <= entry["pvalue"] <= 1
-            assert entry["rejected"] == [int(entry["pvalue"] <= alpha) for alpha in ALPHAS]
+            found = record.tests[scenario][measure]
+            assert found.pvalue == three.pvalues[scenario, measure][1]
+            assert 1 / 20 <= found.pvalue <= 1
+            assert found.rejected == tuple(found.pvalue <= alpha for alpha in ALPHAS)
+            assert (found.above_truth is None) == (scenario != "S1")
     assert three.above_truth == dict.fromkeys(MEASURES, 0)
     assert three.n_runs == 3
     errors = three.errors("S1", "skce-ul"), three.errors("S2", "skce-ul")
@@ -93,7 +98,7 @@ def test_damaged_files_and_other_settings_count_as_missing(three, tmp_path):
     error_rates(SMALL, 2, resume=tmp_path)
     (folder,) = tmp_path.iterdir()
     (folder / "run-000000.json").write_text('{"run": 0, "outs')
-    (folder / "run-000001.json").write_text('{"run": 1, "outside": 3, "S1": {}}')
+    (folder / "run-000001.json").write_text('{"run": 1, "outside": 3, "tests": {"S1": {}}}')
     assert same(error_rates(SMALL, 3, resume=tmp_path), three)
     other = Plan(SMALL.setting, n_draws=19, seed=1)
     assert other.digest != SMALL.digest
@@ -205,8 +210,12 @@ def test_damaged_records_are_made_again(tmp_path, content):
     whole = error_rates(SMALL, 1, resume=tmp_path)
     (record,) = tmp_path.glob("credal-*/run-*.json")
     kept = json.loads(record.read_bytes())
-    broken = [kept | {"outside": "x"}, kept | {"S1": {}}, kept | {"S2": {name: [] for name in kept["S2"]}}]
-    broken += [kept | {"S3": {name: entry | {"rejected": [2] * 21} for name, entry in kept["S3"].items()}}]
+    tests = kept["tests"]
+    broken = [kept | {"outside": "x"}, kept | {"run": 7}]
+    others = [{"S1": {}}, {"S2": {name: [] for name in tests["S2"]}}]
+    others += [{"S3": {n: entry | wrong for n, entry in tests["S3"].items()}}
+               for wrong in ({"rejected": [2] * 21}, {"rejected": [True]}, {"pvalue": 1.5})]  # fmt: skip
+    broken += [kept | {"tests": tests | other} for other in others]
     for text in (content, *(json.dumps(one).encode() for one in broken)):
         record.write_bytes(text)
         assert same(error_rates(SMALL, 1, resume=tmp_path), whole)

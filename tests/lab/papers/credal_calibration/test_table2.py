@@ -8,12 +8,12 @@ from uqassay.lab.datasets import registry as dataset_sizes
 from uqassay.lab.datasets import stratified_split
 from uqassay.lab.datasets.registry import DATASETS, DatasetSizes
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS, part_size
-from uqassay.lab.papers.credal_calibration.table2 import COLUMNS
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.credal_calibration.plan import PAPER_SETS, part_size
+from uqassay.lab.papers.credal_calibration.tables import SIZES_COLUMNS
+from uqassay.lab.papers.paper_tables import printed_table
 
 PRINTED = {
-    row["dataset"]: [int(row[column]) for column in COLUMNS]
+    row["dataset"]: [int(row[column]) for column in SIZES_COLUMNS]
     for row in printed_table("credal_calibration_table2_datasets")
 }
 PAIRS = (
@@ -61,8 +61,8 @@ def given(monkeypatch, **sizes):
 def test_sizes_of_published_folders(caltech):
     found = reproduce("credal-calibration", figure="table2")
     rows = {row.name: row for row in found.rows}
-    assert len(rows) == len(PRINTED) * len(COLUMNS)
-    ours = [rows[f"table2/Caltech-101/{column}"].ours for column in COLUMNS]
+    assert len(rows) == len(PRINTED) * len(SIZES_COLUMNS)
+    ours = [rows[f"table2/Caltech-101/{column}"].ours for column in SIZES_COLUMNS]
     assert ours == [101, *PRINTED["Caltech-101"][1:]]
     classes = rows["table2/Caltech-101/classes"]
     assert classes.agrees is False
@@ -87,7 +87,7 @@ def test_the_printed_sizes_follow_from_the_published_ones(monkeypatch):
     given(monkeypatch, **sizes)
     found = reproduce("credal-calibration", figure="table2")
     compared = [row for row in found.rows if row.agrees is not None]
-    assert len(compared) == 3 * len(COLUMNS)
+    assert len(compared) == 3 * len(SIZES_COLUMNS)
     assert all(row.agrees for row in compared)
     assert "cifar-10: the loader gives 50,000 and 10,000 instances, images" in found.notes
 
@@ -100,7 +100,7 @@ def test_shares_of_sequences_give_the_printed_sizes(name, n, monkeypatch):
     given(monkeypatch, **{name: DatasetSizes(k, n - n_test, n_test, (1344,))})
     rows = [row for row in reproduce("credal-calibration", figure="table2").rows if row.agrees is not None]
     assert [row.ours for row in rows] == [row.paper for row in rows]
-    assert len(rows) == len(COLUMNS)
+    assert len(rows) == len(SIZES_COLUMNS)
 
 
 def test_other_files_differ_with_a_reason(monkeypatch):

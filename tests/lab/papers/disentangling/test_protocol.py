@@ -1,4 +1,4 @@
-"""The reproduction of paper 004: from options to trainings, rows, refusals, and the data sets in the form of their files."""
+"""The reproduction of the paper: from options to trainings, rows, refusals, and the data sets in the form of their files."""
 
 import gzip
 import hashlib
@@ -17,20 +17,17 @@ from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.datasets.tables import CLASSES
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.disentangling import maps
-from uqassay.lab.papers.disentangling.choices import (
+from uqassay.lab.papers.disentangling import figures
+from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
+    Asked,
     chosen_convention,
     chosen_datasets,
     chosen_decompositions,
-)
-from uqassay.lab.papers.disentangling.protocol import (
-    Asked,
     planned,
-    reproduce_disentanglement,
-    steps_of_disentanglement,
 )
-from uqassay.lab.papers.given import GivenFiles
+from uqassay.lab.papers.disentangling.run import reproduce_disentanglement, steps_of_disentanglement
+from uqassay.lab.papers.options import GivenFiles
 
 
 @pytest.fixture(autouse=True)
@@ -183,17 +180,18 @@ def test_subjects_of_the_eeg_recordings_are_runs(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_figures(folder, tmp_path, needs, monkeypatch):
-    """Maps are trained on few points and not drawn, which they are in `test_map_figures`."""
+    """Maps are trained on few points and not drawn, which they are in `test_figures`."""
     needs("matplotlib")
 
     def empty(folder, name, *_):
+        folder.mkdir(exist_ok=True)
         (folder / f"{name}.png").touch()
         return folder / f"{name}.png"
 
-    monkeypatch.setattr("uqassay.lab.papers.disentangling.maps.write_figure", empty)
+    monkeypatch.setattr("uqassay.lab.papers.disentangling.figures.write_figure", empty)
     for name in ("MOONS", "TRIANGLE"):
-        small = replace(getattr(maps, name), n_grid=12, n_train=60)
-        monkeypatch.setattr(maps, name, small)
+        small = replace(getattr(figures, name), n_grid=12, n_train=60)
+        monkeypatch.setattr(figures, name, small)
     found = reproduce_disentanglement(preset="smoke", method="mc-dropout", resume=folder, figures=tmp_path / "new")
     drawn = {path.name for path in (tmp_path / "new").iterdir()}
     assert {"disentanglement_figure1.png", "disentanglement_figure9.png", "disentanglement_figure12.png"} <= drawn

@@ -13,9 +13,9 @@ from uqassay.lab.papers import disentanglement
 from uqassay.lab.papers.disentangling.trainings import (
     Conditions,
     block_cells,
+    block_result,
     blocks_of,
     measure_runs,
-    packed,
     study_of,
     train_block,
 )
@@ -123,7 +123,7 @@ def test_what_changes_a_result_is_trained_again_and_a_damaged_file_too(tmp_path)
     assert trained(rng=1) == 6
     assert trained(decomposition="variance") == 6
     assert trained(conditions=Conditions(shares=(0.2, 0.5, 0.9), noise_levels=(), left_out=())) == 3
-    for file in tmp_path.rglob("scores.npz"):
+    for file in tmp_path.rglob("record.npz"):
         file.write_bytes(b"damaged")
     assert [trained(), trained()] == [6, 0]
 
@@ -265,7 +265,7 @@ def test_stored_blocks_are_the_study(tmp_path):
     direct = measure_runs(RandomForest(**PARAMS), load_dataset("wine"), FEW_BLOCKS, range(3), method="forest")
     same(study, direct)
     assert study.error("information-theoretic").error == direct.error("information-theoretic").error
-    same(study_of(packed(direct)), direct)
+    same(study_of(block_result(direct)), direct)
     assert Store(tmp_path, create=False).counts() == {"queued": 0, "running": 0, "done": 2, "failed": 0}
 
 

@@ -8,15 +8,8 @@ from tests.lab.papers.disentangling.made import a_row as judged
 from tests.refusals import refuses
 
 from uqassay.evidence.disentanglement_runs import Contender
-from uqassay.lab.papers.disentangling.tables import (
-    PAPER_FIGURES,
-    convention_lines,
-    curve_grid,
-    mean_of_datasets,
-    table_cells,
-    table_lines,
-    write_disentanglement_figures,
-)
+from uqassay.lab.papers.disentangling.figures import PAPER_FIGURES, curve_grid, write_disentanglement_figures
+from uqassay.lab.papers.disentangling.tables import convention_lines, mean_of_datasets, table_cells, table_lines
 from uqassay.lab.papers.reproduction import further_runs
 from uqassay.text import interval
 
@@ -165,7 +158,7 @@ def test_odd_runs_of_data_sets():
     assert mean_of_datasets([np.array([0.5, 0.5])] * 2) == (0.5, 0.5, 0.5)
 
 
-# -- Figures of the disentanglement paper: which files, which panels.
+# -- Figures of the paper: which files, which panels.
 
 
 PNG = b"\x89PNG"

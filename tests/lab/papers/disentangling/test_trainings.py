@@ -22,6 +22,7 @@ from uqassay.lab.papers.disentangling.trainings import (
     measure_runs,
     training_sets,
 )
+from uqassay.records import packed, unpacked
 
 FEW = Conditions(shares=(0.1, 0.5, 1.0), noise_levels=(0.0, 0.5, 1.0))
 
@@ -379,7 +380,7 @@ def test_two_classes_leave_none_out():
 
 def test_conditions_as_plain_values():
     for conditions in (Conditions(), Conditions(shares=(), left_out=(0, 2)), Conditions(convention="paper-code")):
-        assert Conditions.from_dict(conditions.to_dict()) == conditions
+        assert unpacked(Conditions, packed(conditions)[0]) == conditions
 
 
 @pytest.mark.parametrize(

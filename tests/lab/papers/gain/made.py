@@ -3,7 +3,7 @@
 import numpy as np
 
 from uqassay.evidence.gain import GainRun, GainSample, GainStudy
-from uqassay.lab.papers.gain.choices import DATASETS, METHODS
+from uqassay.lab.papers.gain.plan import DATASETS, METHODS
 from uqassay.lab.papers.gain.tables import GainRow
 from uqassay.metrics import TrueUncertainty
 

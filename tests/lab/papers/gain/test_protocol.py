@@ -1,4 +1,4 @@
-"""The reproduction of paper 002 from its options to its cells and figures; the command line's form of it is in tests/cli."""
+"""The reproduction of the paper from its options to its cells and figures; the command line's form of it is in tests/cli."""
 
 import gzip
 import hashlib
@@ -14,10 +14,9 @@ from tests.refusals import refuses
 from uqassay.lab.datasets import cluster_grid, disc_layout
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.gain.choices import DATASETS, ToyPlan, chosen
-from uqassay.lab.papers.gain.protocol import planned, reproduce_epistemic_gain, slice_of, steps_of_epistemic_gain
-from uqassay.lab.papers.gain.tables import COLOURS, DISC, draw_discs, draw_intervals, draw_split, write_gain_figures
-from uqassay.lab.papers.gain.trainings import run_world
+from uqassay.lab.papers.gain.figures import COLOURS, DISC, draw_discs, draw_intervals, draw_split, write_gain_figures
+from uqassay.lab.papers.gain.plan import DATASETS, ToyPlan, chosen
+from uqassay.lab.papers.gain.run import planned, reproduce_epistemic_gain, run_world, slice_of, steps_of_epistemic_gain
 
 SMALL = {"preset": "smoke", "method": "random-forest", "spread": 0.25}
 
@@ -196,7 +195,7 @@ def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, 
     assert whole.row(tmp_path).compared is compared
 
 
-# -- figures 1 to 4 of paper 002 ----------------------------------------------------------------------------------------
+# -- figures 1 to 4 of the paper ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)

@@ -212,7 +212,7 @@ def test_what_changes_a_result_is_trained_again(tmp_path):
     assert trained(truth=0.1 + 0.7 * np.eye(3)[y]) == 2
     assert trained(truth=lambda X: 0.1 + 0.7 * np.eye(3)[y]) == 0
     assert trained(progress=False) == 0
-    for file in tmp_path.rglob("scores.npz"):
+    for file in tmp_path.rglob("record.npz"):
         file.write_bytes(b"damaged")
     assert [trained(), trained()] == [2, 0]
 

@@ -8,9 +8,10 @@ from tests.lab.papers.gain.small_worlds import Corner, Rows, stripes
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.evidence import GainRun
 from uqassay.lab.datasets import disc_layout
-from uqassay.lab.papers.gain.choices import DATASETS, Regions, ToyPlan
-from uqassay.lab.papers.gain.trainings import FUNCTION, run_of, run_world, world_cells
+from uqassay.lab.papers.gain.plan import DATASETS, Regions, ToyPlan
+from uqassay.lab.papers.gain.run import FUNCTION, run_world, world_cells
 from uqassay.lab.papers.gain.worlds import (
     GainTask,
     check_splitter,
@@ -21,6 +22,7 @@ from uqassay.lab.papers.gain.worlds import (
     make_world,
     world_params,
 )
+from uqassay.lab.papers.trainings import record_of
 
 SIZE = 8000
 
@@ -79,6 +81,10 @@ def test_thinned_test_instances_are_those_of_high_aleatoric_uncertainty():
     assert set(before.ball[removed]) == set(range(0, 30, 2))
     kept = [row for row in after.test if before.ball[row] % 2 == 0]
     assert aleatoric[kept].mean() > 2 * aleatoric[removed].mean()
+    (parts,) = (note for note in after.notes if note.code == "parts")
+    assert f"{len(after.test):,} in the test set, {len(removed):,} left out of it, " in parts.text
+    assert parts.text.partition(":")[0] == before.notes[0].text.partition(":")[0]  # as many points in the balls
+    assert (parts.facts["test"], parts.facts["left_out"]) == (len(after.test), len(removed))
 
 
 def test_another_share_moves_instances_between_the_training_and_the_augmented_set_alone():
@@ -320,7 +326,7 @@ def test_the_place_of_the_images_is_no_part_of_the_key():
 
 
 def test_a_run_has_four_models_on_nested_parts(result):
-    run = run_of(result)
+    run = record_of(result, GainRun)
     sizes = run.sizes
     assert sizes["D_aug2"] + sizes["D_test2"] <= sizes["D_train"] < sizes["D_aug"] <= 6000 - sizes["D_test"]
     assert (run.test.n_instances, run.calibration.n_instances) == (sizes["D_test"], sizes["D_test2"])
@@ -330,7 +336,7 @@ def test_a_run_has_four_models_on_nested_parts(result):
 
 def test_the_mean_gain_is_near_the_true_uncertainty_that_more_data_remove(result):
     """E[gain] = EU of f̂ minus EU of f_aug; the latter is at least 0."""
-    test = run_of(result).test
+    test = record_of(result, GainRun).test
     error = test.gain["zero-one"].std() / np.sqrt(test.n_instances)
     assert test.gain["zero-one"].mean() < test.truth.epistemic.mean() + 4 * error
     assert (1 - test.correct_before).mean() == pytest.approx(test.truth.total.mean(), abs=0.05)

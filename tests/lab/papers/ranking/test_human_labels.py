@@ -1,6 +1,7 @@
 """Correlations over saved and stored models: the contrast of two truths, what is matched, what few models allow."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from uqassay.lab.papers.ranking.human_labels import (
     sub_ensembles,
     trained_models,
 )
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
 
 
 def made(n_models: int, n: int = 150) -> tuple[HumanLabels, list[SavedModel]]:
@@ -71,10 +72,29 @@ def test_correlations_are_those_of_numpy_over_the_table():
     assert [cell.paper for cell in found.rows] == [82.5, 71.69, 74.01, 98.88]
 
 
+def test_only_the_papers_models_are_compared():
+    """Four models: with the names that the paper prints, with one more, and without names of the paper."""
+    human, models = made(5)
+    named = [replace(model, name=f"net{i}-V1") for i, model in enumerate(models)]
+    paper = replace(human, paper_models=("net0", "net1", "net2", "net3"))
+    same = correlate_with_votes("demo", named[:4], paper, needed="more")
+    known = [cell for cell in same.rows if not np.isnan(cell.low)]  # none where r is 1 by construction
+    assert len(known) >= 3
+    assert all(cell.agrees == (cell.low <= cell.paper <= cell.high) for cell in known)
+    assert same.notes[0] == "4 models stand for the paper's 69 classifiers"
+    for others, of in ((named, paper), (models[:4], paper), (named[:4], human)):
+        found = correlate_with_votes("demo", others, of, needed="more")
+        assert [cell.agrees for cell in found.rows] == [None] * 4
+        assert all(cell.note.startswith("context only: ") for cell in found.rows)
+        assert [cell.paper for cell in found.rows] == [cell.paper for cell in same.rows]
+
+
 def test_few_models_are_weak_evidence_and_fewer_are_refused():
     human, models = made(5)
     notes = correlate_with_votes("demo", models, human, needed="more", notes=("a choice",)).notes
-    assert notes[0].startswith("5 models replace the paper's 69 classifiers: the intervals are wide")
+    assert (
+        notes[0] == "5 models replace the paper's 69 classifiers: printed values are context, and nothing is compared"
+    )
     assert notes[-1] == "a choice"
     with refuses("data", "empty", got="got 3; more"):
         correlate_with_votes("demo", models[:3], human, needed="more")
@@ -272,17 +292,16 @@ def test_seven_models_and_the_contrast_of_the_c_index(result):
     assert "7 models" in text
     assert "The label alone has the most votes on 99.2 % of the images; there the gap is ψ itself, so that" in text
     own, other = cells["UQ-C-index/misalignment"], cells["UQ-C-index/misclassification"]
-    assert own.agrees
+    assert {cell.agrees for cell in cells.values()} == {None}
     assert own.low > 0 > other.ours
     assert "UQ-C-index over 7 models: 91.9 % (54.0 to 98.8) with ψ" in text
     assert "φ; this points the paper's way, but 7 models cannot show it (the difference of the two on the" in text
     assert "−0.18 to 3.66" in text
     assert "and 86.6 % (32.5 to 98.0) with ψ; the opposite of the paper's contrast shows" in text
     assert "−3.34 to −0.27" in text
-    assert cells["UQ-AUC/misclassification"].agrees is False
-    assert cells["UQ-AUC/misclassification"].note
+    assert "context only: 7 models are another sample than the paper's 111" in own.note
     assert any(note.startswith("rs_nn_beliefs: 2843 of 10000 rows of masses were repaired") for note in result.notes)
-    assert any("the intervals are wide" in note for note in result.notes)
+    assert any("printed values are context" in note for note in result.notes)
 
 
 # -- models of a folder: members and their means, and the instances that each file holds --------------------------------

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers import printed_table
-from uqassay.lab.papers.ranking import scorings as printed_intervals
+from uqassay.lab.papers.ranking import printed as printed_intervals
 from uqassay.lab.papers.ranking.grid import (
     PAIRS,
     TEMPERATURES,
@@ -19,17 +19,14 @@ from uqassay.lab.papers.ranking.grid import (
     sweep_table,
     train,
 )
-from uqassay.lab.papers.ranking.scorings import (
+from uqassay.lab.papers.ranking.printed import (
     METRICS,
     TRUTHS,
-    Scoring,
-    columns,
     implied_counts,
-    judge,
     printed_cells,
     reproduce_ranking_intervals,
-    study,
 )
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, judge, study
 from uqassay.measures.registry import uncertainty_score
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.ranking import synthetic
-from uqassay.lab.papers.ranking.grid import PAIRS
+from uqassay.lab.papers.ranking.grid import PAIRS, grid
 from uqassay.lab.papers.ranking.scorings import Scoring, study
 from uqassay.lab.papers.ranking.synthetic import reproduce_ranking_synthetic, run_grid, steps_of_ranking_synthetic
 
@@ -60,8 +60,16 @@ def test_cells_and_their_rule(smoke):
     assert [cell.paper for cell in smoke.rows] == [94.56, 93.44, 98.81, 99.62, 0.09, -10.57]
     for cell in smoke.rows:
         assert cell.low < cell.ours < cell.high
-        assert cell.agrees == (cell.low <= cell.paper <= cell.high)
-        assert bool(cell.note) == (cell.agrees is False)
+        assert cell.agrees is None  # other predictors than the paper's whole grid
+
+
+@pytest.mark.slow
+def test_the_whole_grid_is_compared(monkeypatch):
+    monkeypatch.setattr(synthetic, "grid", lambda preset: grid("smoke"))
+    monkeypatch.setattr(synthetic, "NEIGHBOURS", ())
+    cells = reproduce_ranking_synthetic(preset="cpu").rows
+    assert [cell.agrees for cell in cells] == [cell.low <= cell.paper <= cell.high for cell in cells]
+    assert all(bool(cell.note) == (cell.agrees is False) for cell in cells)
 
 
 @pytest.mark.slow

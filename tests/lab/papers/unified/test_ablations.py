@@ -11,7 +11,6 @@ from tests.lab.papers.unified.made import assays, made, whole_set
 
 import uqassay as uq
 from uqassay.lab.papers.unified import figures as ablation_figures
-from uqassay.lab.papers.unified.ablations import ablation_cells, ablation_lines, claim_lines, ranked_means
 from uqassay.lab.papers.unified.figures import (
     draw_distances,
     draw_mean_e,
@@ -21,7 +20,8 @@ from uqassay.lab.papers.unified.figures import (
     scattered,
 )
 from uqassay.lab.papers.unified.judging import judge_predictions
-from uqassay.lab.papers.unified.tables import PrintedData, printed_beside
+from uqassay.lab.papers.unified.printed import PrintedData, printed_beside
+from uqassay.lab.papers.unified.tables import ablation_cells, ablation_lines, claim_lines, ranked_means
 
 POINTS = ("SNN", "LB-BNN Avg", "DE Avg", "DDU")
 SETS = ("LB-BNN", "DE", "EDL", "CreINN", "E-CNN", "RS-NN")

@@ -19,6 +19,7 @@ from uqassay.lab.papers.unified.figures import (
     draw_beliefs,
     draw_closures,
     draw_types,
+    model_looks,
     n_unified_figures,
     types_of_predictions,
     write_unified_figures,
@@ -97,6 +98,34 @@ def test_figure_2_has_e_at_the_papers_tradeoff():
     ]
 
 
+def colours_of_violins(ax):
+    """Colour of each model in a panel by correctness: each row has the name of its model beside it."""
+    from matplotlib.colors import to_hex
+
+    found = {}
+    for violin in ax.collections:
+        row = round(float(np.mean(violin.get_paths()[0].vertices[:, 1])))
+        found.setdefault(ax.get_yticklabels()[row].get_text(), set()).add(to_hex(violin.get_facecolor()[0]))
+    return found
+
+
+@pytest.mark.parametrize("name", [f"figure{n}_{c}" for n in (2, 6, 9) for c in ("exact", "paper")])
+def test_a_model_has_one_colour_in_all_panels_and_no_two_share_one(name):
+    from matplotlib.figure import Figure
+
+    judged = whole_set()[2]
+    figure = Figure(figsize=(20, 7), layout="constrained")
+    FIGURES[name].draw(figure, judged)
+    expected = {model: look.colour.lower() for model, look in model_looks(judged).items()}
+    assert len(expected) == len(set(expected.values())) == 10
+    shown = set()
+    for ax in figure.axes:
+        for model, colours in colours_of_violins(ax).items():
+            assert colours == {expected[model]}
+            shown.add(model)
+    assert shown == set(expected if name[6] in "26" else judged.ranked["exact"].model_names)
+
+
 def test_figure_13_has_the_colours_of_the_other_figures():
     from matplotlib.colors import same_color
     from matplotlib.figure import Figure
@@ -106,7 +135,8 @@ def test_figure_13_has_the_colours_of_the_other_figures():
     drawn = [ax.containers[0][0].get_color() for ax in figure.axes]
     for ax, name, colour in zip(figure.axes, ("DE", "DE", "LB-BNN", "LB-BNN"), drawn, strict=True):
         assert name in ax.get_title(loc="left")
-        assert same_color(colour, model_colours(found.assays["exact"])[name])
+        assert same_color(colour, model_looks(found)[name].colour)
+        assert same_color(colour, model_colours(found.ranked["exact"])[name])  # of the figures of these models alone
     assert len(set(drawn)) == 2
 
 
@@ -142,9 +172,9 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 @pytest.fixture
 def figure(needs):
-    needs("matplotlib")
     from matplotlib.figure import Figure
 
+    needs("matplotlib")
     return Figure(figsize=(13, 9), layout="constrained")
 
 

@@ -18,7 +18,8 @@ from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.trainings import trained_cells
-from uqassay.lab.papers.unified.predictors import trained_data, training_cells
+from uqassay.lab.papers.unified.judging import training_cells
+from uqassay.lab.papers.unified.plan import trained_data
 
 SHORT = {"preset": "paper", "epochs": 1, "batch_size": 64}  # one step
 

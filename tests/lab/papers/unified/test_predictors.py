@@ -9,20 +9,10 @@ from tests.refusals import refuses
 
 from uqassay import Members, Point
 from uqassay.errors import InputError
-from uqassay.lab.papers.given import GivenFiles
+from uqassay.lab.papers.options import GivenFiles
 from uqassay.lab.papers.trainings import train_cells, trained_cells
-from uqassay.lab.papers.unified.predictors import (
-    PLANS,
-    PREDICTORS,
-    PRESETS,
-    TrainingSetting,
-    incomplete_notes,
-    joined,
-    setting_of,
-    trained_data,
-    training_cells,
-    whole_predictions,
-)
+from uqassay.lab.papers.unified.judging import incomplete_notes, joined, training_cells, whole_predictions
+from uqassay.lab.papers.unified.plan import PLANS, PREDICTORS, PRESETS, TrainingSetting, setting_of, trained_data
 
 
 @pytest.fixture(autouse=True)

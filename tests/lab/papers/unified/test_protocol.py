@@ -15,8 +15,8 @@ from uqassay.errors import InputError
 from uqassay.lab.bench import methods as bench_methods
 from uqassay.lab.papers.register import options_of, steps_of
 from uqassay.lab.papers.unified.figures import FIGURES, n_unified_figures
-from uqassay.lab.papers.unified.predictors import PREDICTORS
-from uqassay.lab.papers.unified.protocol import reproduce_unified
+from uqassay.lab.papers.unified.plan import PREDICTORS
+from uqassay.lab.papers.unified.run import reproduce_unified
 
 FEW = ("DE", "EDL", "RS-NN")
 PRINTED = {
@@ -258,7 +258,7 @@ def test_the_classes_of_table_4_are_an_option_and_stand_in_the_notes(ran):
 
 
 def test_wrong_classes_of_table_4_are_refused_before_any_training(monkeypatch):
-    monkeypatch.setattr("uqassay.lab.papers.unified.protocol.train_cells", None)
+    monkeypatch.setattr("uqassay.lab.papers.unified.run.train_cells", None)
     with refuses("vertex_classes", "choice", got="1, 2, 3 and 10"):
         reproduce_unified(preset="smoke", predictors=FEW, vertex_classes=[1, 2, 3, 10])
 

@@ -7,22 +7,15 @@ import numpy as np
 from tests.lab.papers.unified.made import assays, made
 
 import uqassay as uq
-from uqassay.lab.papers.unified.ablations import claim_lines
-from uqassay.lab.papers.unified.tables import (
-    PrintedData,
-    means_by_part,
-    printed,
-    printed_beside,
-    table_cells,
-    table_lines,
-)
+from uqassay.lab.papers.unified.printed import PrintedData, printed, printed_beside
+from uqassay.lab.papers.unified.tables import claim_lines, means_by_part, table_cells, table_lines
 
 
 def test_printed_value_that_is_not_there_is_nan():
-    assert math.isnan(printed("table1", "CIFAR-100", "E-CNN", "kl"))
-    assert printed("table1", "CIFAR-10", "DE", "accuracy_percent") == 93.77
-    assert printed("table2", "CIFAR-10", "RS-NN", "1.0") == 1
-    assert printed("table8", "CIFAR-10", "EDL", "1.0") == 2.268
+    assert math.isnan(printed("table1", "CIFAR-100", "E-CNN/kl"))
+    assert printed("table1", "CIFAR-10", "DE/accuracy_percent") == 93.77
+    assert printed("table2", "CIFAR-10", "lambda=1.0/RS-NN/rank") == 1
+    assert printed("table8", "CIFAR-10", "lambda=1.0/EDL/e") == 2.268
 
 
 def test_points_alone_have_no_ranking():

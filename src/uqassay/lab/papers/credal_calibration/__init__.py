@@ -1,4 +1,4 @@
-"""The experiments of paper 001, the credal calibration test."""
+"""The experiments of the credal calibration paper, the credal calibration test."""
 
 __all__: list[str] = []
 

@@ -1,13 +1,14 @@
-"""Error rates of the credal calibration test on synthetic data: the paper's four figures."""
+"""Error rates of the credal calibration test on synthetic data: the simulation behind the paper's four figures."""
 
 import hashlib
 import json
 import math
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -17,26 +18,20 @@ from scipy import special
 
 import uqassay
 from uqassay.calibration import CredalCalibrationTest, credal_calibration_test
-from uqassay.checks import whole
+from uqassay.checks import fail, whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import whole_file
 from uqassay.lab.bench.store import older_sentence
 from uqassay.lab.papers.credal_calibration.scenarios import (
-    N_CANDIDATES,
     SCENARIOS,
-    SHOWN_SETTING,
     CredalSetting,
-    ScenarioExample,
     draw_ensemble,
-    draw_examples,
     draw_truth,
 )
-from uqassay.lab.papers.figure_files import check_folder, write_figure
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.options import Progress
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.metrics import CalibrationMeasure, calibration_measure
-from uqassay.predictions import Members
-from uqassay.report.figures import plot_simplex
-from uqassay.report.figures.frame import GREY, look_at, matplotlib_module
+from uqassay.records import packed, unpacked
 from uqassay.results import read_json
 from uqassay.statistics import Estimate, proportion_estimate
 from uqassay.text import count, listed, percent, text_table
@@ -46,8 +41,8 @@ __all__ = [
     "MEASURES",
     "NOTES",
     "SHOWN",
-    "SOURCE",
     "ErrorRates",
+    "JudgedDataSet",
     "Plan",
     "above_level",
     "beside_references",
@@ -57,10 +52,7 @@ __all__ = [
     "rates_of",
     "read_rates",
     "reference",
-    "write_error_figure",
-    "write_scenario_figure",
 ]
-
 
 # The credal calibration test on many synthetic data sets, each written to a file when it is finished.
 #
@@ -70,14 +62,11 @@ __all__ = [
 
 MEASURES = ("skce-ul", "hosmer-lemeshow", "ece-confidence", "ece-classwise")
 ALPHAS = (0.01, *(round(0.05 * i, 2) for i in range(1, 20)), 0.99)
-SCHEMA = "uqassay.credal-run/2"
+SCHEMA = "uqassay.credal-run/3"
 OF_CODE = ("schema", "code", "version")  # facts that are not settings; older versions wrote "code"
 SETTINGS = "settings.json"
 Convention = Literal["exact", "paper-code"]
 Null = Literal["random", "minimised"]
-
-Progress = Callable[[str], None]
-Record = dict[str, Any]
 
 
 @final
@@ -132,13 +121,44 @@ class ErrorRates:
         return rejected if scenario == "S1" else ~rejected
 
 
+@final
+@dataclass(frozen=True)
+class Tested:
+    """One test of a data set."""
+
+    pvalue: float  #: nan where it is undefined
+    rejected: tuple[bool, ...]  #: At each of `ALPHAS`
+    above_truth: bool | None = (
+        None  #: In S1, exact: whether the least value found is above that of the true combination
+    )
+
+    def _check_read(self) -> None:
+        if not (math.isnan(self.pvalue) or 0 <= self.pvalue <= 1) or len(self.rejected) != len(ALPHAS):
+            fail("test", "must have a p-value and a decision at each level", "", "", code="range")
+
+
+@final
+@dataclass(frozen=True)
+class JudgedDataSet:
+    """The tests of one data set."""
+
+    run: int
+    outside: int  #: How many of the centres p_e lie outside their credal sets
+    tests: Mapping[str, Mapping[str, Tested]]  #: By scenario and measure
+
+    def _check_read(self) -> None:
+        for scenario, measure in product(SCENARIOS, MEASURES):
+            if measure not in self.tests.get(scenario, {}):
+                fail("tests", f"must have {measure} in {scenario}", "", "", code="missing")
+
+
 def error_rates(
     plan: Plan,
     n_runs: int,
     *,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> ErrorRates:
     """Run the tests on data sets 0 … R − 1.
 
@@ -169,35 +189,29 @@ def error_rates(
         whole(value, name, "leave it out for the default", least=1)
     say = progress or (lambda step: None)
     kept = None if resume is None else _Kept(Path(resume), plan)
-    records: dict[int, Record] = {} if kept is None else kept.read(n_runs)
+    records: dict[int, JudgedDataSet] = {} if kept is None else kept.read(n_runs)
     for done in range(1, len(records) + 1):
         say(f"data set {done} of {n_runs}: kept")
     missing = [run for run in range(n_runs) if run not in records]
     for record in _judged(plan, missing, workers):
         if kept is not None:
             kept.write(record)
-        records[record["run"]] = record
+        records[record.run] = record
         say(f"data set {len(records)} of {n_runs}")
     rates = _gathered(plan, [records[run] for run in range(n_runs)])
     return rates if kept is None else replace(rates, notes=kept.notes())
 
 
-def judge_data_set(plan: Plan, run: int) -> Record:
-    """Draw one data set, and test it in all three scenarios with all four measures.
-
-    Returns
-    -------
-    dict
-        ``run``; ``outside``, how many of the centres p_e lie outside their credal sets; and for each scenario and measure
-        the p-value, the decisions at all levels, and in S1 whether the least value found is above that of the truth.
-    """
+def judge_data_set(plan: Plan, run: int) -> JudgedDataSet:
+    """Draw one data set, and test it in all three scenarios with all four measures."""
     ensemble = draw_ensemble(plan.setting, _generator(plan, run))
-    record: Record = {"run": run}
+    outside = 0
+    tests: dict[str, dict[str, Tested]] = {}
     for i, scenario in enumerate(SCENARIOS):
         sample = draw_truth(ensemble, scenario, _generator(plan, run, i), convention=plan.convention)
         if scenario == "S2" and sample.segment is not None:
-            record["outside"] = int((~sample.segment.inside).sum())
-        record[scenario] = {}
+            outside = int((~sample.segment.inside).sum())
+        tests[scenario] = {}
         for j, measure in enumerate(MEASURES):
             with np.errstate(over="ignore"):  # Hosmer-Lemeshow exceeds any float where an event of p = 1e-300 happens
                 found = credal_calibration_test(
@@ -210,15 +224,13 @@ def judge_data_set(plan: Plan, run: int) -> Record:
                     convention=plan.convention,
                     rng=_generator(plan, run, i, j),
                 )
-            entry: Record = {
-                "pvalue": None if math.isnan(found.pvalue) else found.pvalue,
-                "rejected": [_decision(found, alpha) for alpha in ALPHAS],
-            }
+            above = None
             if scenario == "S1" and plan.convention == "exact":
-                truth = _measure_of(plan, measure).prepare(sample.truth).values(sample.labels)
-                entry["above_truth"] = int(found.statistic > float(truth) + 1e-9 * max(1.0, abs(float(truth))))
-            record[scenario][measure] = entry
-    return record
+                truth = float(_measure_of(plan, measure).prepare(sample.truth).values(sample.labels))
+                above = bool(found.statistic > truth + 1e-9 * max(1.0, abs(truth)))
+            decisions = tuple(_decision(found, alpha) for alpha in ALPHAS)
+            tests[scenario][measure] = Tested(float(found.pvalue), decisions, above)
+    return JudgedDataSet(run, outside, tests)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
@@ -232,23 +244,23 @@ def _measure_of(plan: Plan, name: str) -> CalibrationMeasure:
     return found
 
 
-def _decision(found: CredalCalibrationTest, alpha: float) -> int:
-    """1 for a rejection; 0 at a level below the smallest p-value of so few draws, and for an undefined p-value."""
-    return int(alpha >= found.smallest_pvalue - 1e-12 and found.reject(alpha))
+def _decision(found: CredalCalibrationTest, alpha: float) -> bool:
+    """Whether it rejects; never at a level below the smallest p-value of so few draws, or with an undefined p-value."""
+    return bool(alpha >= found.smallest_pvalue - 1e-12 and found.reject(alpha))
 
 
 def _generator(plan: Plan, *place: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=place))
 
 
-def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[Record]:
+def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[JudgedDataSet]:
     """Records in the order in which they are finished."""
     if workers == 1 or len(runs) < 2:
         for run in runs:
             yield judge_data_set(plan, run)
         return
     with ProcessPoolExecutor(min(workers, len(runs)), mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures: list[Future[Record]] = [pool.submit(judge_data_set, plan, run) for run in runs]
+        futures: list[Future[JudgedDataSet]] = [pool.submit(judge_data_set, plan, run) for run in runs]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -256,19 +268,16 @@ def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[Record]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _gathered(plan: Plan, records: Sequence[Record]) -> ErrorRates:
-    pvalues: dict[tuple[str, str], NDArray[np.float64]] = {}
-    rejected: dict[tuple[str, str], NDArray[np.bool_]] = {}
-    above: dict[str, int] = {}
-    for scenario in SCENARIOS:
-        for measure in MEASURES:
-            entries = [record[scenario][measure] for record in records]
-            pvalues[scenario, measure] = np.array([entry["pvalue"] for entry in entries], dtype=np.float64)
-            rejected[scenario, measure] = np.array([entry["rejected"] for entry in entries], dtype=bool)
-            if scenario == "S1" and plan.convention == "exact":
-                above[measure] = sum(entry["above_truth"] for entry in entries)
-    outside = sum(record["outside"] for record in records) / (len(records) * plan.setting.n_instances)
-    return ErrorRates(plan, pvalues, rejected, above, outside)
+def _gathered(plan: Plan, records: Sequence[JudgedDataSet]) -> ErrorRates:
+    tests = {(s, m): [record.tests[s][m] for record in records] for s, m in product(SCENARIOS, MEASURES)}
+    counted = MEASURES if plan.convention == "exact" else ()
+    return ErrorRates(
+        plan,
+        {key: np.array([one.pvalue for one in found]) for key, found in tests.items()},
+        {key: np.array([one.rejected for one in found], dtype=bool) for key, found in tests.items()},
+        {measure: sum(map(bool, (one.above_truth for one in tests["S1", measure]))) for measure in counted},
+        sum(record.outside for record in records) / (len(records) * plan.setting.n_instances),
+    )
 
 
 @final
@@ -293,19 +302,19 @@ class _Kept:
                 "resume", "must be a folder that takes files", got, "choose another one", code="unwritable"
             ) from None
 
-    def read(self, n_runs: int) -> dict[int, Record]:
+    def read(self, n_runs: int) -> dict[int, JudgedDataSet]:
         """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
         found = {}
         for run in range(n_runs):
             try:
-                record = read_json(self.folder / _name(run))
+                record = unpacked(JudgedDataSet, read_json(self.folder / _name(run)))
             except FileNotFoundError:
                 continue
-            except FileFormatError as problem:
+            except (FileFormatError, InputError) as problem:
                 if problem.code == "not-a-file":
                     raise problem.replace(parameter="resume") from problem
                 continue
-            if _complete(record, run, self.plan):
+            if record.run == run:
                 found[run] = record
         return found
 
@@ -318,8 +327,8 @@ class _Kept:
                 n += len(list(path.parent.glob("run-*.json")))
         return (older_sentence(n, "data set", self.folder.parent),) if n else ()
 
-    def write(self, record: Record) -> None:
-        self._write(_name(record["run"]), record)
+    def write(self, record: JudgedDataSet) -> None:
+        self._write(_name(record.run), packed(record)[0])
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         with whole_file(self.folder / name) as stream:
@@ -344,33 +353,8 @@ def _settings_in(path: Path) -> dict[str, Any] | None:
     return _without_code(found) if isinstance(found, dict) else None
 
 
-def _complete(record: Any, run: int, plan: Plan) -> bool:
-    """Whether a value read from a file is a record that `judge_data_set` makes."""
-    if not isinstance(record, dict) or record.get("run") != run or type(record.get("outside")) is not int:
-        return False
-    parts = [record.get(scenario) for scenario in SCENARIOS]
-    if not all(isinstance(part, dict) and set(MEASURES) <= set(part) for part in parts):
-        return False
-    counted = ("S1",) if plan.convention == "exact" else ()
-    return all(
-        _whole_entry(record[scenario][measure], above_truth=scenario in counted)
-        for scenario in SCENARIOS
-        for measure in MEASURES
-    )
-
-
-def _whole_entry(entry: Any, *, above_truth: bool) -> bool:
-    if not isinstance(entry, dict) or not isinstance(rejected := entry.get("rejected"), list):
-        return False
-    pvalue = entry.get("pvalue", math.inf)
-    defined = pvalue is None or (type(pvalue) in (int, float) and 0 <= pvalue <= 1)
-    decided = len(rejected) == len(ALPHAS) and all(type(one) is int and one in (0, 1) for one in rejected)
-    return defined and decided and (not above_truth or (type(entry.get("above_truth")) is int))
-
-
 # Error rates of the credal calibration test as cells and text, with reference values.
 
-SOURCE = "Mortier, Bengs, Hüllermeier, Luca and Waegeman, On calibration of ensemble-based credal predictors"
 SHOWN = (0.05, 0.1, 0.2, 0.5)
 SURE = 0.0005
 KINDS = {"S1": "type I", "S2": "type II", "S3": "type II"}
@@ -563,128 +547,3 @@ def _share(value: float) -> str:
     """Three decimals without the leading zero."""
     text = f"{value:.3f}"
     return text.removeprefix("0") if value < 0.9995 else "1"
-
-
-# Figures 1 to 4 of the credal calibration test: the scenarios in the simplex, and error rates against the level.
-
-SET_COLOUR, TRUTH_COLOUR, BOUNDARY_COLOUR, CORNER_COLOUR = "#56B4E9", "#D55E00", "#0072B2", "#CC79A7"
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
-LINES = {"exact": "-", "paper-code": "--"}
-TITLES = {
-    "S1": "S1: a combination is true",
-    "S2": "S2: truth towards the closest corner",
-    "S3": "S3: truth towards a random corner",
-}
-
-
-def write_error_figure(folder: str | os.PathLike[str], figure: str, runs: Sequence[ErrorRates]) -> Path:
-    """Write the figure of one setting.
-
-    Parameters
-    ----------
-    figure : str
-        Its number in the paper, for the name of the file.
-    runs : sequence of ErrorRates
-        One for each convention; dashed lines are those of the authors' code.
-    """
-    return write_figure(
-        check_folder(folder), f"credal_calibration_figure{figure}", (10.5, 4.4), lambda f: _panels(f, figure, runs)
-    )
-
-
-def write_scenario_figure(folder: str | os.PathLike[str], *, seed: int = 0) -> Path:
-    """Write Figure 1, left: the scenarios S1, S2 and S3 for one instance of three classes.
-
-    Parameters
-    ----------
-    seed : int
-        Of `draw_examples`.
-    """
-    examples = draw_examples(seed=seed)
-    return write_figure(
-        check_folder(folder), "credal_calibration_figure1_left", (10.5, 4.4), lambda f: _simplices(f, examples)
-    )
-
-
-# ---- drawing ---------------------------------------------------------------------------------------------------------
-
-
-def _simplices(figure: Any, examples: Sequence[ScenarioExample]) -> None:
-    panels = figure.subplots(1, len(examples))
-    handles: dict[str, Any] = {}
-    for ax, example in zip(panels, examples, strict=True):
-        members = Members(example.members[None], class_names=("class 1", "class 2", "class 3"))
-        plot_simplex(members, color=SET_COLOUR, ax=ax)
-        legend = ax.get_legend()
-        handles |= {
-            text.get_text(): drawn for text, drawn in zip(legend.get_texts(), legend.legend_handles, strict=True)
-        }
-        legend.remove()
-        for points, style in _shown_points(example):
-            ax.plot(*(points @ CORNERS).T, clip_on=False, **style)
-            handles[style["label"]] = matplotlib_module("lines").Line2D([], [], **style)
-        ax.set_title(TITLES[example.scenario], loc="left", fontsize="small")
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=7, frameon=False, fontsize="small")
-    figure.suptitle(
-        f"Figure 1, left: one instance, K = {SHOWN_SETTING.n_classes}, M = {SHOWN_SETTING.n_members}, "
-        f"u = {SHOWN_SETTING.spread:g}, the most scattered of {N_CANDIDATES}; {len(examples[0].truths)} truths in each "
-        "scenario",
-        fontsize="medium",
-    )
-
-
-def _shown_points(example: ScenarioExample) -> list[tuple[NDArray[np.float64], dict[str, Any]]]:
-    """Points over the credal set with their looks, the last ones on top."""
-    dots = {
-        "linestyle": "none",
-        "marker": ".",
-        "markersize": 4,
-        "color": TRUTH_COLOUR,
-        "label": "truths",
-        "zorder": 3.5,
-    }
-    centre = {"linestyle": "none", "marker": "P", "markersize": 8, "color": "black", "markeredgecolor": "white"}
-    found = [(example.truths, dots), (example.centre[None], centre | {"label": "centre p_e", "zorder": 6})]
-    if len(example.corners):
-        star = {"linestyle": "none", "marker": "*", "markersize": 13, "markeredgecolor": "white", "zorder": 5}
-        found.append((example.boundary, star | {"color": BOUNDARY_COLOUR, "label": "boundary"}))
-        found.append((np.eye(3)[example.corners], star | {"color": CORNER_COLOUR, "label": "corner"}))
-    return found
-
-
-def _panels(figure: Any, number: str, runs: Sequence[ErrorRates]) -> None:
-    panels = figure.subplots(1, len(SCENARIOS), sharex=True, sharey=True)
-    for ax, scenario in zip(panels, SCENARIOS, strict=True):
-        if scenario == "S1":
-            ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=":", label="level α")
-        for rates in runs:
-            _curves(ax, scenario, rates, labelled=scenario == SCENARIOS[0])
-        ax.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="level α")
-        ax.set_ylabel(f"{KINDS[scenario]} error rate")
-        ax.set_title(TITLES[scenario], loc="left", fontsize="small")
-    figure.legend(loc="outside lower center", ncols=3 if len(runs) > 1 else 5, frameon=False, fontsize="small")
-    plan, setting = runs[0].plan, runs[0].plan.setting
-    figure.suptitle(
-        f"Figure {number}: N = {setting.n_instances}, M = {setting.n_members}, K = {setting.n_classes}, "
-        f"u = {setting.spread:g}; {runs[0].n_runs:,} data sets, D = {plan.n_draws}, {plan.null} null; "
-        "shaded: 95 % intervals, crosses: references",
-        fontsize="medium",
-    )
-
-
-def _curves(ax: Any, scenario: str, rates: ErrorRates, *, labelled: bool) -> None:
-    convention = rates.plan.convention
-    for i, measure in enumerate(MEASURES):
-        look = look_at(i)
-        found = rates_of(rates, scenario, measure)
-        label = f"{measure}{'' if convention == 'exact' else ', authors’ code'}" if labelled else None
-        line = LINES[convention]
-        ax.plot(ALPHAS, [float(r) for r in found], color=look.colour, linestyle=line, linewidth=1.4, label=label)
-        if convention == "exact":
-            ax.fill_between(
-                ALPHAS, [r.low for r in found], [r.high for r in found], color=look.colour, alpha=0.15, linewidth=0
-            )
-        known = [(alpha, reference(rates, scenario, measure, alpha)) for alpha in ALPHAS]
-        known = [(alpha, value) for alpha, value in known if not np.isnan(value)]
-        if known:
-            ax.scatter(*zip(*known, strict=True), marker="x", s=22, color=look.colour, linewidth=1.0, zorder=3)

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-# Synthetic ensembles whose truth lies inside the credal set (S1) or outside it (S2, S3): paper 001, section 4.1.
+# Synthetic ensembles whose truth lies inside the credal set (S1) or outside it (S2, S3): credal calibration, section 4.1.
 #
 # Concentrations K p / u with p from Dir(1/K) can be so small that gamma variables underflow. So logarithms are drawn:
 # for any a > 0, ln G(a) = ln G(a + 1) + ln(U) / a in distribution, with U uniform.
@@ -165,7 +165,7 @@ def _draw_labels(truth: Floats, generator: np.random.Generator) -> NDArray[np.in
     return (cumulated[:, :-1] <= aim).sum(axis=-1)
 
 
-# One instance of three classes in the three scenarios: paper 001, Figure 1, left.
+# One instance of three classes in the three scenarios: credal calibration, Figure 1, left.
 
 SHOWN_SETTING = CredalSetting(
     n_members=10, n_classes=3, spread=0.1

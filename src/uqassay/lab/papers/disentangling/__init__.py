@@ -1,4 +1,4 @@
-"""The experiments of paper 004: do aleatoric and epistemic estimates move only when they should?"""
+"""The experiments of the disentanglement paper: do aleatoric and epistemic estimates move only when they should?"""
 
 __all__: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The printed tables of paper 004 as numbers, recomputed from their ingredients, and their contradictions."""
+"""The printed tables of the paper as numbers, recomputed from their ingredients, and their contradictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,16 @@ from typing import Annotated, final
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, tables_by_name
+from uqassay.lab.papers.paper_tables import (
+    PM,
+    Column,
+    PaperTable,
+    Part,
+    PrintedCell,
+    Tables,
+    mean_and_spread,
+    tables_by_name,
+)
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.rounding import Rounded
 from uqassay.text import counted, listed, number
@@ -16,8 +25,10 @@ __all__ = [
     "DATASETS",
     "DECOMPOSITIONS",
     "IDEALS",
+    "LAYOUTS",
     "METHODS",
     "PARTS",
+    "SHORT",
     "SOURCE",
     "TABLES",
     "PrintedValues",
@@ -26,6 +37,7 @@ __all__ = [
     "place_of",
     "printed_values",
     "reproduce_disentanglement_tables",
+    "short_name",
     "terms",
 ]
 
@@ -36,16 +48,10 @@ SOURCE = (
     "de Jong, Sburlea, Sabatelli and Valdenegro-Toro, Measuring uncertainty disentanglement error in classification"
 )
 
-TABLES = {
-    "table1": "disentanglement_table1_cifar10_rocauc",
-    "table2": "disentanglement_table2_error",
-    "table3": "disentanglement_table3_dataset_size_pcc",
-    "table4": "disentanglement_table4_label_noise_pcc",
-    "table5": "disentanglement_table5_ood_rocauc",
-}
 DATASETS = {"CIFAR10": "cifar-10", "Fashion MNIST": "fashion-mnist", "Wine": "wine", "BCI": "bci"}  # printed name: ours
 METHODS = ("MC-Dropout", "MC-DropConnect", "Flipout", "Deep Ensembles")
 DECOMPOSITIONS = {"GL": "gaussian-logits", "IT": "information-theoretic"}
+SHORT = {name: short for short, name in DECOMPOSITIONS.items()}
 PARTS = ("aleatoric", "epistemic")
 # (table, estimate): the correlation with accuracy that a perfect disentangler has; the order of the terms of the error
 IDEALS = {
@@ -54,7 +60,84 @@ IDEALS = {
     ("table4", "aleatoric"): 1.0,
     ("table4", "epistemic"): 0.0,
 }
+ESTIMATES = tuple(
+    Column(f"{short}/{name}", f"{short} {title}")
+    for short in ("GL", "IT")
+    for name, title in (("aleatoric", "AU"), ("epistemic", "EU"))
+)
+
+
+def _estimates(title: str, table: str, source: str, value: str, *, dataset: str = "{dataset}") -> PaperTable:
+    """A table of both estimates of both decompositions; correlations of pooled curves are those that the paper prints."""
+    place, estimate = f"{table}/{dataset}/{{method}}/{{decomposition}}", "{uncertainty:aleatoric|epistemic}"
+    names = [f"{place}/{between}{estimate}{end}" for end in ("/pooled", "") for between in ("", "{convention}/")]
+    return PaperTable(
+        title,
+        source,
+        ({"dataset": "Dataset"} if dataset == "{dataset}" else {}) | {"convention": "Convention", "method": "Method"},
+        ESTIMATES,
+        (Part(tuple(names)),),
+        column="{decomposition}/{uncertainty}",
+        values=(value,),
+        renamed={**DATASETS, "Average": "average"},
+        open=True,
+    )
+
+
+LAYOUTS: Mapping[str, PaperTable] = {
+    "table1": _estimates(
+        "Table 1: ROC-AUC for the class left out, CIFAR-10",
+        "table1",
+        "disentanglement_table1_cifar10_rocauc",
+        "roc_auc",
+        dataset="cifar-10",
+    ),
+    "table2": PaperTable(
+        "Table 2: disentanglement error",
+        "disentanglement_table2_error",
+        {"decomposition": "", "convention": "Convention", "method": "Model"},
+        tuple(Column(name, title) for title, name in {**DATASETS, "Average": "average"}.items()),
+        mean_and_spread(
+            "/ci95",
+            "table2/{dataset}/{method}/{decomposition}",
+            "table2/{dataset}/{method}/{decomposition}/{convention:(?!interval$)[^/]+}",
+        ),
+        PM,
+        column="{dataset}",
+        values=("error", "ci95"),
+        renamed={**DATASETS, "Average": "average"},
+        open=True,
+    ),
+    "table3": _estimates(
+        "Table 3: correlation of accuracy and confidence over the size of the training set",
+        "table3",
+        "disentanglement_table3_dataset_size_pcc",
+        "pcc",
+    ),
+    "table4": _estimates(
+        "Table 4: correlation of accuracy and confidence over label noise",
+        "table4",
+        "disentanglement_table4_label_noise_pcc",
+        "pcc",
+    ),
+    "table5": _estimates(
+        "Table 5: ROC-AUC for the class left out", "table5", "disentanglement_table5_ood_rocauc", "roc_auc"
+    ),
+}
+
+TABLES = {name: table.source for name, table in LAYOUTS.items()}
 VALUES = {"table1": "roc_auc", "table3": "pcc", "table4": "pcc", "table5": "roc_auc"}
+
+
+def short_name(decomposition: str) -> str:
+    """The paper's abbreviation of a decomposition, or its name.
+
+    Examples
+    --------
+    >>> short_name("gaussian-logits"), short_name("variance")
+    ('GL', 'variance')
+    """
+    return SHORT.get(decomposition, decomposition)
 
 
 @final
@@ -324,7 +407,7 @@ def reproduce_disentanglement_tables(
         *_table2_cells(values),
         *(cell for table in ("table3", "table4", "table5") for cell in _part_cells(table, values)),
     ]
-    return Reproduction("disentanglement-tables", SOURCE, tuple(cells), contradictions(values, cells))
+    return Reproduction("disentanglement-tables", SOURCE, tuple(cells), contradictions(values, cells), layouts=LAYOUTS)
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------

@@ -18,17 +18,23 @@ from uqassay.lab.papers.disentangling.trainings import (
     Conditions,
     Decompositions,
     block_cells,
+    block_result,
     blocks_of,
     check_data,
     chosen_decompositions,
     measure_runs,
-    packed,
     study_of,
     train_block,
 )
-from uqassay.lab.papers.given import coded_labels, labels_of_rows
-from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
-from uqassay.lab.papers.trainings import stored_result
+from uqassay.lab.papers.estimators import (
+    check_estimator,
+    coded_labels,
+    identity_of,
+    labels_of_rows,
+    run_seeds,
+    stored_result,
+)
+from uqassay.records import packed
 from uqassay.text import shown
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
@@ -100,7 +106,7 @@ def disentanglement(
     The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
     packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
-    Source: paper 004, sections 4 and 5.
+    Source: disentanglement, sections 4 and 5.
 
     Examples
     --------
@@ -149,7 +155,7 @@ def disentanglement(
 
 
 def _packed_of(train: Callable[[], DisentanglementStudy]) -> CellResult:
-    return packed(train())
+    return block_result(train())
 
 
 def _given_cell(
@@ -170,7 +176,7 @@ def _given_cell(
             "key": key,
             "estimator": identity_of(estimator, key=key),
             "seeds": list(block),
-            "conditions": conditions.to_dict(),
+            "conditions": packed(conditions)[0],
             "options": {"decompositions": identity_of(decomposition, "decomposition", key=key)},
         },
         data_hash=data.content_hash,

@@ -1,43 +1,33 @@
-"""Tables 1 to 5 of paper 004 for methods trained here, as rows and as text, and its figures."""
+"""Tables 1 to 5 of the disentanglement paper for methods trained here, as rows and as text."""
 
 import math
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
-from typing import Any, final
+from functools import cached_property
+from typing import final
 
 import numpy as np
 from scipy import stats
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.evidence import EXPERIMENTS, Contender, DisentanglementStudy
-from uqassay.lab.papers.disentangling.choices import short_name
-from uqassay.lab.papers.disentangling.printed import DATASETS, IDEALS, PARTS, TABLES, PrintedValues, printed_values
-from uqassay.lab.papers.figure_files import check_folder, write_figure
-from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.evidence import DisentanglementStudy
+from uqassay.lab.papers.disentangling.printed import DATASETS, IDEALS, LAYOUTS, PARTS, TABLES, short_name
+from uqassay.lab.papers.paper_tables import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
 from uqassay.metrics import Disentanglement
-from uqassay.report.figures import draw_disentanglement_grid, plot_expected_behaviour
 from uqassay.statistics import mean_estimate
 from uqassay.text import ABSENT, interval, listed, number, text_table
 
 __all__ = [
-    "PAPER_FIGURES",
     "TableRow",
     "convention_lines",
-    "curve_grid",
     "mean_of_datasets",
     "table_cells",
     "table_lines",
-    "write_disentanglement_figures",
 ]
 
-
-# Tables 1 to 5 of paper 004 for methods trained here, with their averages, beside the printed numbers.
+# Tables 1 to 5 of the paper for methods trained here, with their averages, beside the printed numbers.
 #
 # A printed number agrees if it lies where the same quantity of as many further runs as the paper has falls with 95 %.
 
@@ -266,13 +256,8 @@ def _name(table: str, one: TableRow, dataset: str, column: str) -> str:
 
 def printed_number(table: str, one: TableRow, dataset: str, column: str) -> float:
     """The printed number; nan where the paper prints none."""
-    found = _values().numbers.get((table, dataset, one.method, one.short, column))
-    return NAN if found is None else found.value
-
-
-@cache
-def _values() -> PrintedValues:
-    return printed_values()
+    end = [] if column == "error" else [column]
+    return LAYOUTS[table].printed_number("/".join([table, dataset, one.method, one.short, *end]))
 
 
 def _of_runs(auc: Floats) -> Floats:
@@ -281,7 +266,7 @@ def _of_runs(auc: Floats) -> Floats:
     return np.where(defined, auc, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)
 
 
-# Tables 1 to 5 of paper 004 and the differences that conventions make, as text.
+# Tables 1 to 5 of the paper and the differences that conventions make, as text.
 
 EXPERIMENT = {"table3": "size", "table4": "noise"}
 
@@ -392,75 +377,3 @@ def convention_lines(judged: Sequence[TableRow], sentences: Mapping[str, str]) -
         return []
     lines = [f"{name}: {sentence}" for name, sentence in sentences.items()]
     return [*lines, *text_table(("", "convention", "as printed", "with it", "difference", "95 %"), body)]
-
-
-# Figures 1, 2, 4 and 8 to 13 of paper 004: expected behaviour, and the curves of every method and decomposition.
-
-# data set and experiment: number of the figure in the paper
-PAPER_FIGURES = {
-    ("cifar-10", "dataset-size"): 2,
-    ("cifar-10", "label-noise"): 4,
-    ("fashion-mnist", "dataset-size"): 8,
-    ("wine", "dataset-size"): 9,
-    ("bci", "dataset-size"): 10,
-    ("fashion-mnist", "label-noise"): 11,
-    ("wine", "label-noise"): 12,
-    ("bci", "label-noise"): 13,
-}
-PANEL = (2.7, 2.2)  # inches
-MARGIN = (1.1, 0.9)
-
-
-def write_disentanglement_figures(
-    folder: str | os.PathLike[str], contenders: Sequence[Contender], *, level: float = 0.95
-) -> list[Path]:
-    """Write the expected behaviour, and the curves of each data set and experiment, as PNG files.
-
-    Parameters
-    ----------
-    contenders : sequence of Contender
-        Of a method and decomposition that occurs twice on a data set, the first is drawn.
-    level : float
-        Of the bands.
-
-    Returns
-    -------
-    list of Path
-        ``disentanglement_figure1.png``; ``disentanglement_figureN.png`` for the data sets of the paper, and
-        ``disentanglement_DATASET_EXPERIMENT.png`` for others.
-    """
-    path = check_folder(folder)
-    names = dict.fromkeys(one.study.dataset for one in contenders)
-    groups = {name: [one for one in contenders if one.study.dataset == name] for name in names}
-    written = [write_figure(path, "disentanglement_figure1", (10.5, 3.0), _expected)]
-    for dataset, group in groups.items():
-        for experiment in EXPERIMENTS[:2]:
-            grid = curve_grid(group, experiment)
-            if grid:
-                written.append(_write_grid(path, dataset, experiment, grid, level))
-    return written
-
-
-def curve_grid(contenders: Sequence[Contender], experiment: str) -> list[list[Contender | None]]:
-    """Contenders with this experiment as rows of decompositions and columns of methods; None where there is none."""
-    found: dict[tuple[str, str], Contender] = {}
-    for one in contenders:
-        if experiment in one.study.measured:
-            found.setdefault((one.decomposition, one.study.method), one)
-    rows = list(dict.fromkeys(decomposition for decomposition, _ in found))
-    columns = list(dict.fromkeys(method for _, method in found))
-    return [[found.get((decomposition, method)) for method in columns] for decomposition in rows]
-
-
-def _write_grid(folder: Path, dataset: str, experiment: str, grid: list[list[Contender | None]], level: float) -> Path:
-    number = PAPER_FIGURES.get((dataset.lower(), experiment))
-    safe = re.sub(r"[^\w-]+", "_", dataset)
-    name = f"disentanglement_figure{number}" if number else f"disentanglement_{safe}_{experiment}"
-    size = (MARGIN[0] + PANEL[0] * max(2, len(grid[0])), MARGIN[1] + PANEL[1] * len(grid))
-    return write_figure(folder, name, size, lambda f: draw_disentanglement_grid(f, grid, experiment, level=level))
-
-
-def _expected(figure: Any) -> None:
-    panels = figure.subplots(1, len(EXPERIMENTS))
-    for ax, experiment in zip(panels, EXPERIMENTS, strict=True):
-        plot_expected_behaviour(experiment, ax=ax, legend=experiment == EXPERIMENTS[1])

@@ -1,11 +1,11 @@
-"""One method trained under all conditions and runs of the three experiments of paper 004."""
+"""One method trained under all conditions and runs of the three experiments of the paper."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from uqassay.lab.datasets.dataset import NOISE, STEPS, SUBSET, TRAINING, Dataset
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.methods.registry import build_method
 from uqassay.lab.methods.training import progress_bar
-from uqassay.lab.papers.identity import check_estimator, unfitted_copy
+from uqassay.lab.papers.estimators import check_estimator, unfitted_copy
 from uqassay.lab.papers.options import named_options
+from uqassay.lab.papers.trainings import record_of
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
 from uqassay.notes import Note
 from uqassay.predictions import GaussianLogits, Members, Point, Prediction, as_prediction
+from uqassay.records import packed, unpacked
 from uqassay.text import counted
 
 __all__ = [
@@ -38,11 +40,11 @@ __all__ = [
     "RunCondition",
     "TrainingSet",
     "block_cells",
+    "block_result",
     "blocks_of",
     "chosen_decompositions",
     "has_dense_networks",
     "measure_runs",
-    "packed",
     "study_of",
     "train_block",
     "training_sets",
@@ -125,16 +127,6 @@ class Conditions:
             "left-out-class": tuple(float(k) for k in classes),
         }
         return {name: values for name, values in found.items() if values}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """The conditions that `to_dict` gave."""
-        given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
-        return cls(**given)
 
 
 @final
@@ -541,7 +533,7 @@ def measure_runs(
         tuple(seeds),
         data.class_names,
         {name: table.measured() for name, table in tables.items()},
-        facts={"seconds": time.perf_counter() - start, "trainings": len(jobs), "conditions": conditions.to_dict()},
+        facts={"seconds": time.perf_counter() - start, "trainings": len(jobs), "conditions": packed(conditions)[0]},
         notes=_notes(conditions, data, padded),
     )
 
@@ -646,9 +638,6 @@ def _notes(conditions: Conditions, data: Dataset, padded: int) -> tuple[Note, ..
 
 
 # Blocks of runs as cells of a benchmark: all conditions of several runs of one method on one data set.
-#
-# The result of a cell is one table of all instances, experiment by experiment, run by run and condition by condition:
-# mean probabilities, labels, and each part of each decomposition as a score.
 
 FUNCTION = "uqassay.lab.papers.disentangling.trainings:train_block"
 RUNS_PER_BLOCK = 10  # of dense networks, which are trained side by side; other estimators have one run in a block
@@ -716,7 +705,7 @@ def block_cells(
                 "method": method,
                 "params": dict(params),
                 "seeds": block,
-                "conditions": conditions.to_dict(),
+                "conditions": packed(conditions)[0],
                 "options": options,
             },
             condition=dict(limits or {}),
@@ -742,71 +731,24 @@ def train_block(cell: Cell) -> CellResult:
     study = measure_runs(
         _built(given["method"], given["params"]),
         changed_data(data, cell.condition),
-        Conditions.from_dict(given["conditions"]),
+        unpacked(Conditions, given["conditions"]),
         given["seeds"],
         method=cell.method,
         **given["options"],
     )
-    return packed(study)
+    return block_result(study)
 
 
 def study_of(result: CellResult | StoredResult) -> DisentanglementStudy:
     """The study of a block of runs, from the result of its cell; `uqassay.evidence.join_studies` joins blocks."""
-    facts = result.facts if isinstance(result, CellResult) else result.metadata["facts"]
-    probs, labels = result.prediction.mean_probs(), np.asarray(result.labels)
-    n_runs, measured, start = len(facts["seeds"]), {}, 0
-    for one in facts["experiments"]:
-        shape = (n_runs, len(one["conditions"]), facts["instances"])
-        rows = slice(start, start + int(np.prod(shape)))
-        start = rows.stop
-        parts = {
-            name: Decomposition(*(result.scores[f"{name}/{part}"][rows].reshape(shape) for part in PARTS))
-            for name in one["decompositions"]
-        }
-        measured[one["name"]] = Measured(
-            tuple(one["conditions"]), labels[rows].reshape(shape), probs[rows].reshape(*shape, -1), parts
-        )
-    return DisentanglementStudy(
-        facts["method"],
-        facts["dataset"],
-        tuple(facts["seeds"]),
-        tuple(facts["class_names"]),
-        measured,
-        facts["study"],
-        tuple(Note.from_dict(note) for note in facts["notes"]),
-    )
+    return record_of(result, DisentanglementStudy)
 
 
-def packed(study: DisentanglementStudy) -> CellResult:
-    """All instances of a study as rows, experiment by experiment, run by run and condition by condition."""
-    names = dict.fromkeys(name for measured in study.measured.values() for name in measured.parts)
-    scores = {
-        f"{name}/{part}": np.concatenate(
-            [
-                getattr(m.parts[name], part).ravel() if name in m.parts else np.full(m.labels.size, np.nan)
-                for m in study.measured.values()
-            ]
-        )
-        for name in names
-        for part in PARTS
-    }
+def block_result(study: DisentanglementStudy) -> CellResult:
+    """The result of a cell: the study; its predictions are those of the first run under the last condition."""
     first = next(iter(study.measured.values()))
-    facts = {
-        "method": study.method,
-        "dataset": study.dataset,
-        "seeds": list(study.seeds),
-        "class_names": list(study.class_names),
-        "instances": first.labels.shape[2],
-        "experiments": [
-            {"name": name, "conditions": list(m.conditions), "decompositions": list(m.parts)}
-            for name, m in study.measured.items()
-        ],
-        "study": dict(study.facts),
-        "notes": [note.to_dict() for note in study.notes],
-    }
-    probs = np.concatenate([m.probs.reshape(-1, m.probs.shape[-1]) for m in study.measured.values()])
-    labels = np.concatenate([m.labels.ravel() for m in study.measured.values()])
-    return CellResult(Point(probs, class_names=study.class_names), labels, scores, facts)
+    said = Point(first.probs[0, -1], class_names=study.class_names)
+    return CellResult(said, first.labels[0, -1], record=study)
 
 
 def blocks_of(seeds: Sequence[int], estimator: Any, shape: tuple[int, ...], size: int | None = None) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The experiments of paper 002: do epistemic estimates say where more data would help?"""
+"""The experiments of the epistemic gain paper: do epistemic estimates say where more data would help?"""
 
 __all__: list[str] = []
 

@@ -1,29 +1,62 @@
-"""Tables 1 and 2 of paper 002 as numbers, by data set, estimator and column."""
+"""Tables 1 and 2 of the paper as numbers, by data set, estimator and column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
-from uqassay.checks import fail
-from uqassay.lab.papers.printed_cells import printed_table
-from uqassay.text import listed
+from uqassay.lab.papers.paper_tables import PM, Column, PaperTable, mean_and_spread
 
-__all__ = ["COLUMNS", "N_PAPER_RUNS", "PRINTED_AS", "SCORES", "SOURCE", "PrintedMean", "printed_gain", "table_of"]
+__all__ = [
+    "LAYOUTS",
+    "N_PAPER_RUNS",
+    "SOURCE",
+    "PrintedMean",
+    "printed_mean",
+    "table_of",
+]
 
-SOURCE = "The Evaluation and Calibration of Epistemic Uncertainty Estimates (paper 002)"
+SOURCE = "The Evaluation and Calibration of Epistemic Uncertainty Estimates, authors withheld"
 TABLE = "epistemic_gain_tables"
 N_PAPER_RUNS = 6  # section 5.3.1; Table 2 does not say
-# our name of a data set: the printed one. The 131,600 images and 47 classes of "EMNIST-Letters" are those of EMNIST Balanced.
-PRINTED_AS: Mapping[str, str] = MappingProxyType(
-    {"toy": "toy", "emnist-balanced": "EMNIST-Letters", "kuzushiji-49": "Kuzushiji-49"}
+SHOWN = (
+    Column("correlation", "ρ epi", ("rho_epi_mean", "rho_epi_sd")),
+    Column("eece", "EECE", ("eece_mean", "eece_sd")),
+    Column("calibrated", "Calib. EECE", ("calibrated_eece_mean", "calibrated_eece_sd")),
 )
-SCORES: Mapping[str, str] = MappingProxyType(  # our name of a score: the printed estimator
-    {"mutual-information": "mutual_information", "entropy": "entropy"}
-)
-COLUMNS: Mapping[str, str] = MappingProxyType(  # our name of a column: the printed one
-    {"correlation": "rho_epi", "eece": "eece", "calibrated": "calibrated_eece"}
-)
+ROWS = {"dataset": "Dataset", "spread": "Spread", "share": "p", "method": "Classifier", "estimator": "Method"}
+RENAMED = {
+    "EMNIST-Letters": "emnist-balanced",  # whose 131,600 images and 47 classes it has
+    "Kuzushiji-49": "kuzushiji-49",
+    "mutual_information": "mutual-information",
+}
+_END = "{method}/{estimator}/{column}"
+LAYOUTS: Mapping[str, PaperTable] = {
+    "table1": PaperTable(
+        "Table 1: evaluation metrics on toy data",
+        TABLE,
+        ROWS,
+        SHOWN,
+        mean_and_spread(
+            "/sd",
+            f"table1/{{dataset}}/{_END}",
+            f"table1/{{dataset}}/spread={{spread}}/{_END}",
+            f"table1/{{dataset}}/spread={{spread}}/p={{share}}/{_END}",
+        ),
+        PM,
+        renamed=RENAMED,
+        only={"dataset": ("toy",)},
+    ),
+    "table2": PaperTable(
+        "Table 2: evaluation metrics on real data",
+        TABLE,
+        ROWS,
+        SHOWN,
+        mean_and_spread("/sd", f"table2/{{dataset}}/{_END}"),
+        PM,
+        renamed=RENAMED,
+        only={"dataset": ("emnist-balanced", "kuzushiji-49")},
+    ),
+}
 
 
 @final
@@ -35,31 +68,17 @@ class PrintedMean:
     sd: float
 
 
-def printed_gain(rows: Sequence[Mapping[str, str]] | None = None) -> dict[tuple[str, str, str], PrintedMean]:
-    """The printed cells by data set, score and column, in our names.
-
-    Parameters
-    ----------
-    rows : sequence of dict, optional
-        In place of the table that comes with the package.
+def printed_mean(dataset: str, score: str, column: str) -> PrintedMean | None:
+    """The printed cell of a data set, score and column in our names; None where the paper prints none.
 
     Examples
     --------
-    >>> printed_gain()["toy", "entropy", "eece"]
+    >>> printed_mean("toy", "entropy", "eece")
     PrintedMean(mean=0.393, sd=0.014)
     """
-    datasets = {printed: ours for ours, printed in PRINTED_AS.items()}
-    scores = {printed: ours for ours, printed in SCORES.items()}
-    found = {}
-    for row in printed_table(TABLE) if rows is None else rows:
-        for column, known in (("dataset", datasets), ("estimator", scores)):
-            if row[column] not in known:
-                rule = f"must have a {column} that is known"
-                fail("rows", rule, f"got {row[column]!r}", f"use {listed(list(known), last='or')}", code="choice")
-        place = datasets[row["dataset"]], scores[row["estimator"]]
-        for ours, printed in COLUMNS.items():
-            found[(*place, ours)] = PrintedMean(float(row[f"{printed}_mean"]), float(row[f"{printed}_sd"]))
-    return found
+    key = (dataset, "", "", "", score)  # the paper has one spread, share and method
+    texts = [LAYOUTS[table_of(dataset)].printed.get((key, column, part)) for part in (0, 1)]
+    return None if None in texts else PrintedMean(*map(float, texts))  # type: ignore[arg-type]
 
 
 def table_of(dataset: str) -> str:

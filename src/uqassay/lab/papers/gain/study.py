@@ -14,7 +14,15 @@ from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets.dataset import Dataset, as_features
 from uqassay.lab.methods.training import progress_bar
-from uqassay.lab.papers.gain.trainings import (
+from uqassay.lab.papers.estimators import (
+    check_estimator,
+    coded_labels,
+    identity_of,
+    labels_of_rows,
+    run_seeds,
+    stored_result,
+)
+from uqassay.lab.papers.gain.run import (
     Estimates,
     checked_losses,
     chosen_estimates,
@@ -23,10 +31,7 @@ from uqassay.lab.papers.gain.trainings import (
     study_of,
 )
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, check_splitter, divided_run, known_label_probs
-from uqassay.lab.papers.given import coded_labels, labels_of_rows
-from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
 from uqassay.lab.papers.options import NamedOptions
-from uqassay.lab.papers.trainings import stored_result
 
 __all__ = ["epistemic_gain"]
 
@@ -109,7 +114,7 @@ def epistemic_gain(
     The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
     packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
-    Source: paper 002, sections 3 to 5.2.
+    Source: epistemic gain, sections 3 to 5.2.
 
     Examples
     --------

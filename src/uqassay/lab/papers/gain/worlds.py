@@ -1,4 +1,4 @@
-"""The data of one run of paper 002, divided into D_train, D_aug and D_test, and again inside D_train."""
+"""The data of one run of the paper, divided into D_train, D_aug and D_test, and again inside D_train."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from uqassay.lab.datasets import (
     thinned_test,
 )
 from uqassay.lab.datasets.dataset import SUBSET, run_stream
-from uqassay.lab.papers.gain.choices import GainData, Regions, ToyPlan
+from uqassay.lab.papers.gain.plan import GainData, Regions, ToyPlan
 from uqassay.notes import Note
 from uqassay.predictions import Point
 from uqassay.text import counted, listed

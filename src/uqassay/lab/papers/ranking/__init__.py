@@ -1,4 +1,4 @@
-"""The experiments of paper 003, ground-truth-free ranking."""
+"""The experiments of the ranking metrics paper, ground-truth-free ranking."""
 
 __all__: list[str] = []
 

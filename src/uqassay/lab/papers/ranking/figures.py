@@ -12,6 +12,7 @@ from scipy.special import expit
 from uqassay.arrays import Floats
 from uqassay.lab.datasets.generated import DIRECTION, TwoGaussians
 from uqassay.lab.papers.figure_files import check_folder, write_figure
+from uqassay.lab.papers.options import Progress
 from uqassay.lab.papers.ranking.grid import (
     METHODS,
     N_TRAIN,
@@ -23,7 +24,8 @@ from uqassay.lab.papers.ranking.grid import (
     grid,
     train,
 )
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, study
 from uqassay.measures import uncertainty_score
 from uqassay.metrics import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point
@@ -32,7 +34,6 @@ from uqassay.text import number, percent, percent_interval
 
 __all__ = ["family_of", "write_real_figure", "write_synthetic_figures"]
 
-Progress = Callable[[str], None]
 
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 MOST_NAMED = 24  # models that a legend names; more are named by family, as the paper does
@@ -59,7 +60,7 @@ def write_synthetic_figures(
     seed: int,
     *,
     one_sample: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> list[Path]:
     """Write Figures 1 to 6 of the synthetic experiment.
 

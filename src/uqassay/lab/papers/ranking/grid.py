@@ -10,7 +10,8 @@ import numpy as np
 
 from uqassay.files import optional_package
 from uqassay.lab.datasets.generated import Sample, TwoGaussians
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, judge, study
+from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, judge, study
 from uqassay.losses import prediction_errors, probability_gap
 from uqassay.measures import uncertainty_score
 from uqassay.metrics import CorrelationStudy, expected_calibration_error, uq_auc_score, uq_c_index_score

@@ -21,7 +21,8 @@ from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import METADATA, Store, StoredResult, holds_benchmark, json_object
 from uqassay.lab.datasets.votes import read_cifar10h, read_oasst2, read_real_scores
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.ranking.classifiers import chosen_classifiers, n_asked
+from uqassay.lab.papers.options import FirstFigure, Progress
+from uqassay.lab.papers.ranking.classifiers import PAPER, chosen_classifiers, n_asked
 from uqassay.lab.papers.ranking.grid import PAIRS
 from uqassay.lab.papers.ranking.made_predictions import (
     N_IMAGES,
@@ -30,17 +31,8 @@ from uqassay.lab.papers.ranking.made_predictions import (
     make_image_predictions,
     make_text_predictions,
 )
-from uqassay.lab.papers.ranking.scorings import (
-    METRICS,
-    SOURCE,
-    TRUTHS,
-    Scoring,
-    columns,
-    implied_counts,
-    judge,
-    printed_cells,
-    study,
-)
+from uqassay.lab.papers.ranking.printed import LAYOUTS, METRICS, SOURCE, TRUTHS, implied_counts, printed_cells
+from uqassay.lab.papers.ranking.scorings import Scoring, columns, judge, study
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.measures import SCORES, score_names
 from uqassay.metrics import CorrelationStudy
@@ -51,6 +43,7 @@ from uqassay.text import count, counted, estimate_text, interval, listed, number
 __all__ = [
     "LEAST",
     "NOTES",
+    "PROBES",
     "HumanLabels",
     "SavedModel",
     "check_folder",
@@ -93,6 +86,8 @@ class HumanLabels:
     ids: NDArray[Any] | None = None
     instances: str = "images"  #: What an instance is, in the plural
     models: str = "networks"  #: What the paper's models are
+    #: The paper's models by the beginnings of their names, up to a hyphen; () where it does not identify them
+    paper_models: tuple[str, ...] = ()
 
 
 @final
@@ -382,17 +377,16 @@ def _names(trainings: Sequence[StoredTraining]) -> list[str]:
 
 # Correlation of the ranking metrics with the truths that people's votes give, over saved models.
 #
-# Paper 003, section 4, Table 1: the votes of several people on each instance are its label distribution. The paper
+# Ranking metrics, section 4, Table 1: the votes of several people on each instance are its label distribution. The paper
 # takes 70 to 116 models. A folder usually holds fewer, and the correlations then have wide intervals.
 
 SCORE = "total-entropy"  # the only one that the paper uses here
 MOSTLY = 0.95  # of the instances
+PROBES = "linear probes of ImageNet networks"
 LEAST = 4  # models: Fisher's interval divides by √(n − 3)
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # for a single distribution these are constant, or equal to another score
 OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
-
-Progress = Callable[[str], None]
 
 
 def correlate_saved(
@@ -403,7 +397,7 @@ def correlate_saved(
     needed: str,
     notes: Sequence[str] = (),
     figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """`correlate_with_votes` for the prediction files of a folder.
 
@@ -435,7 +429,7 @@ def correlate_with_votes(
     notes: Sequence[str] = (),
     every_score: bool = False,
     figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Judge every model by its labels and by its votes, and correlate the metrics with Kendall's τ.
 
@@ -474,7 +468,8 @@ def correlate_with_votes(
     if len(scorings) < LEAST:
         fail("data", f"must give at least {LEAST} models", f"got {len(scorings)}", needed, code="empty")
     found = study(scorings, "fisher")
-    cells = printed_cells(human.dataset, found, _why(found.n_scorings, human))
+    compared = {s.model.partition("-")[0] for s in scorings} == set(human.paper_models)
+    cells = printed_cells(human.dataset, found, _why(found.n_scorings, human), compared=compared)
     reading = _model_table(scorings, accuracies)
     reading += contrast_lines(found, scorings)
     reading += truth_lines(human, scorings)
@@ -486,8 +481,8 @@ def correlate_with_votes(
 
         say("drawing figure 1")
         reading.append(f"figure: {write_real_figure(figures, scorings, human.dataset)}")
-    said = (*_notes(found.n_scorings, human), *notes)
-    return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True)
+    said = (*_notes(found.n_scorings, human, compared), *notes)
+    return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True, layouts=LAYOUTS)
 
 
 def steps_of_ranking_cifar10h(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
@@ -522,11 +517,11 @@ def _why(n: int, human: HumanLabels) -> Callable[[str, str, float], str]:
     return reason
 
 
-def _notes(n: int, human: HumanLabels) -> tuple[str, ...]:
+def _notes(n: int, human: HumanLabels, compared: bool) -> tuple[str, ...]:
     count = implied_counts(human.dataset)[0]
-    weak = "the intervals are wide, so a printed value inside one is weak evidence"
+    context = "" if compared else ": printed values are context, and nothing is compared"
     return (
-        f"{n} models replace the paper's {count} {human.models}" + (f": {weak}" if n < count / 2 else ""),
+        f"{n} models {'stand for' if compared else 'replace'} the paper's {count} {human.models}{context}",
         "the low and high of a row are Fisher's z, as the printed intervals are, widened by half a unit of the last digit; "
         "they assume independent models, though an ensemble depends on its members",
     )
@@ -654,7 +649,7 @@ def _percent(r: Estimate) -> str:
 
 # Ranking metrics against the ground truths of CIFAR-10H, for saved models.
 #
-# Paper 003, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people on each test image are its label
+# Ranking metrics, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people on each test image are its label
 # distribution.
 
 NEEDED_FOR_CIFAR10H = (
@@ -685,8 +680,8 @@ def reproduce_ranking_cifar10h(
         "CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those "
         "of CIFAR-10.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the votes of CIFAR-10H over saved or trained models.
 
@@ -740,11 +735,11 @@ def _votes(folder: Path) -> NDArray[Any]:
 
 def _human(labels: NDArray[Any], votes: NDArray[Any]) -> HumanLabels:
     rows = np.arange(len(labels))
-    return HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models="linear probes of ImageNet networks")
+    return HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models=PROBES, paper_models=PAPER)
 
 
 def _of_trainings(
-    folder: Path, place: Path, figures: str | os.PathLike[str] | None, progress: Progress | None
+    folder: Path, place: Path, figures: str | os.PathLike[str] | None, progress: Progress
 ) -> Reproduction:
     """The protocol for the trainings of a benchmark's folder."""
     trainings, notes = stored_trainings(folder)
@@ -793,7 +788,7 @@ def check_agreement(labels: NDArray[Any], votes: NDArray[Any]) -> None:
 
 # Ranking metrics against the ground truths of ReaL-ImageNet, for saved models.
 #
-# Paper 003, section 4, Table 1 (rows R-ImageNet): ReaL's scores of the labels of a validation image are its label
+# Ranking metrics, section 4, Table 1 (rows R-ImageNet): ReaL's scores of the labels of a validation image are its label
 # distribution.
 
 NEEDED_FOR_IMAGENET = (
@@ -835,8 +830,8 @@ def reproduce_ranking_imagenet_real(
     ] = "all",
     batch_size: Annotated[int, "Images that a network takes at once."] = 64,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved or pretrained models.
 
@@ -871,7 +866,14 @@ def reproduce_ranking_imagenet_real(
     places = _places(real.ids.tolist())
     check_agreement(labels[places], real.votes)
     human = HumanLabels(
-        "R-ImageNet", labels[places], real.votes, places, N_IMAGES, ids=real.ids, models="networks of torchvision"
+        "R-ImageNet",
+        labels[places],
+        real.votes,
+        places,
+        N_IMAGES,
+        ids=real.ids,
+        models="networks of torchvision",
+        paper_models=PAPER,
     )
     left_out = f"{count(N_IMAGES - len(places))} of {count(N_IMAGES)} images have no score above 0 and are left out"
     return correlate_saved(
@@ -910,7 +912,7 @@ def _places(names: Sequence[str]) -> NDArray[np.int64]:
 
 # Ranking metrics against the ground truths of OASST2, for saved text classifiers.
 #
-# Paper 003, section 4, Table 1 (rows OASST2): the ratings of each message, sorted into a negative and a positive class,
+# Ranking metrics, section 4, Table 1 (rows OASST2): the ratings of each message, sorted into a negative and a positive class,
 # are its label distribution.
 
 NEEDED_FOR_OASST2 = (
@@ -945,8 +947,8 @@ def reproduce_ranking_oasst2(
     ] = None,
     batch_size: Annotated[int, "Texts, or pairs of text and category, that a classifier takes at once."] = 32,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved or other models.
 

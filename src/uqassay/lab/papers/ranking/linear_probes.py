@@ -1,11 +1,11 @@
 """CIFAR-10H by linear probes on given features of pre-trained networks.
 
-Paper 003, sections 4 and 17.2: a linear layer with a softmax is trained on the penultimate features of each network, and the
-metrics are those of the validation folds. NumPy suffices for one linear layer.
+Ranking metrics, sections 4 and 17.2: a linear layer with a softmax is trained on the penultimate features of each network,
+and the metrics are those of the validation folds. NumPy suffices for one linear layer.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +17,11 @@ from uqassay.arrays import Floats
 from uqassay.checks import whole
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.ranking.classifiers import n_asked
+from uqassay.lab.papers.options import FirstFigure, Progress, Say
+from uqassay.lab.papers.ranking.classifiers import PAPER, n_asked
 from uqassay.lab.papers.ranking.human_labels import (
     NOTES,
+    PROBES,
     HumanLabels,
     SavedModel,
     check_folder,
@@ -47,8 +49,6 @@ CHOICES = (
     "features are used as given",
 )
 
-Progress = Callable[[str], None]
-
 
 def reproduce_ranking_cifar10h_probes(
     *,
@@ -72,8 +72,8 @@ def reproduce_ranking_cifar10h_probes(
     ] = "all",
     batch_size: Annotated[int, "Images that a network takes at once; the probes are trained in batches of 32."] = 64,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: FirstFigure = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train linear probes on the features of several networks, and correlate the ranking metrics with CIFAR-10H's votes.
 
@@ -93,7 +93,7 @@ def reproduce_ranking_cifar10h_probes(
     folder = check_folder(data, NEEDED)
     labels, votes = labels_and_votes(folder, NEEDED)
     rows = np.arange(len(labels))
-    human = HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models="linear probes of ImageNet networks")
+    human = HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models=PROBES, paper_models=PAPER)
     return correlate_with_votes(
         "ranking-cifar10h-probes",
         _probes(folder, human, int(seed), say),
@@ -172,7 +172,7 @@ def train_probe(
     return w[:, :-1], w[:, -1]
 
 
-def _probes(folder: Path, human: HumanLabels, seed: int, say: Progress) -> Iterator[SavedModel]:
+def _probes(folder: Path, human: HumanLabels, seed: int, say: Say) -> Iterator[SavedModel]:
     """One model for each file of features, trained when it is asked for."""
     for path in feature_files(folder):
         say(f"training the probe of {path.stem}")

@@ -20,6 +20,7 @@ from uqassay.files import optional_package, problems_named, whole_file
 from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.datasets.votes import LabelDistributions, read_oasst2
+from uqassay.lab.papers.options import Say
 from uqassay.lab.papers.ranking.classifiers import (
     OWN,
     PretrainedNetwork,
@@ -85,7 +86,7 @@ def place_of(folder: Path) -> Path:
     return folder
 
 
-def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], None]) -> list[str]:
+def make_missing(folder: Path, jobs: Sequence[FileJob], say: Say) -> list[str]:
     """Make the files that are not there, one after another, and those made by another version, from other models or instances.
 
     Parameters
@@ -274,7 +275,7 @@ def make_image_predictions(
     options: NetworkOptions,
     *,
     devkit: Path | None = None,
-    say: Callable[[str], None] = lambda step: None,
+    say: Say = lambda step: None,
 ) -> list[str]:
     """Write NAME.npz (``logits``, ``ids``) for each network, and labels.npy where the files of ImageNet give the labels.
 
@@ -350,7 +351,7 @@ def make_text_predictions(
     *,
     batch_size: int = 32,
     device: str = "auto",
-    say: Callable[[str], None] = lambda step: None,
+    say: Say = lambda step: None,
 ) -> list[str]:
     """Write NAME.npz (``probs``, ``ids``) for each classifier, with the messages in its languages.
 
@@ -460,7 +461,7 @@ def make_features(
     images: str | os.PathLike[str],
     options: NetworkOptions,
     *,
-    say: Callable[[str], None] = lambda step: None,
+    say: Say = lambda step: None,
 ) -> list[str]:
     """Write NAME.npz (``features``) for each network, and labels.npy.
 

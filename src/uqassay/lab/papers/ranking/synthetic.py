@@ -1,12 +1,12 @@
 """Ranking metrics against exactly known ground truths, on the grid of small networks.
 
-Paper 003, section 4, Table 1 (rows Synth) and sections 8 and 17.1: the metrics of many scorings are correlated with Kendall's τ
-of the same scorings with φ and ψ, which are known exactly.
+Ranking metrics, section 4, Table 1 (rows Synth) and sections 8 and 17.1: the metrics of many scorings are correlated with
+Kendall's τ of the same scorings with φ and ψ, which are known exactly.
 """
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, final
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from uqassay.checks import one_of, whole
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.options import Progress, Say
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.ranking.grid import (
     TrainedPredictor,
     by_bayes_error,
@@ -28,7 +29,8 @@ from uqassay.lab.papers.ranking.grid import (
     train,
     train_together,
 )
-from uqassay.lab.papers.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, implied_counts, printed_cells, study
+from uqassay.lab.papers.ranking.printed import HALF_UNIT, LAYOUTS, SOURCE, TABLE, TRUTHS, implied_counts, printed_cells
+from uqassay.lab.papers.ranking.scorings import Scoring, study
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.metrics import CorrelationStudy, correlation_study, expected_calibration_error
 from uqassay.text import count, interval, number
@@ -40,7 +42,6 @@ NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run again
 SWEEP_ERRORS, SWEEP_SEEDS = (0.05, 0.1, 0.15, 0.2, 0.25), 3
 PRINTED_ECE = {"misclassification": 0.09, "misalignment": -10.57}  # section 8, in percent
 
-Progress = Callable[[str], None]
 
 LOST = (
     "the means, the standard deviation and the class prior are lost from the text: means on the diagonal, unit variance and "
@@ -86,7 +87,7 @@ def reproduce_ranking_synthetic(
         str | os.PathLike[str] | None,
         "Folder for Figures 1 to 6 as PNG files; needs matplotlib.",
     ] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the grid on two Gaussians, and correlate the ranking metrics with the ground truths over its scorings.
 
@@ -116,8 +117,9 @@ def reproduce_ranking_synthetic(
         for error in NEIGHBOURS
         if preset != "smoke" and error != bayes_error
     ]
-    cells = printed_cells("Synth", by_model, lambda *cell: _why(*cell, found=by_model, others=others))
-    cells += _ece_cells(run)
+    compared = preset != "smoke"  # whose predictors are a small part of the paper's grid
+    cells = printed_cells("Synth", by_model, lambda *at: _why(*at, found=by_model, others=others), compared=compared)
+    cells += _ece_cells(run, compared=compared)
     reading = [_headline(run, one_sample, preset)]
     reading += interval_methods(run.scorings)
     reading += by_part(run.scorings)
@@ -134,11 +136,11 @@ def reproduce_ranking_synthetic(
 
         drawn = write_synthetic_figures(figures, run.scorings, data, seed, one_sample=one_sample, progress=say)
         reading += [f"figure: {path}" for path in drawn]
-    return Reproduction("ranking-synthetic", SOURCE, tuple(cells), LOST, tuple(reading), listed=True)
+    return Reproduction("ranking-synthetic", SOURCE, tuple(cells), LOST, tuple(reading), listed=True, layouts=LAYOUTS)
 
 
 def run_grid(
-    preset: str, data: TwoGaussians, seed: int = 0, *, one_sample: bool = False, progress: Progress | None = None
+    preset: str, data: TwoGaussians, seed: int = 0, *, one_sample: bool = False, progress: Progress = None
 ) -> GridRun:
     """Train every predictor of the grid and judge all of its scores."""
     predictors = grid(preset)
@@ -169,9 +171,7 @@ def steps_of_ranking_synthetic(
 
 def _why(metric: str, truth: str, printed: float, *, found: CorrelationStudy, others: Sequence[GridRun]) -> str:
     """Why a printed correlation is outside our interval."""
-    (row,) = (
-        row for row in printed_table("ground_truth_free_table1") if (row["dataset"], row["metric"]) == ("Synth", metric)
-    )
+    (row,) = (row for row in printed_table(TABLE) if (row["dataset"], row["metric"]) == ("Synth", metric))
     suffix = "2" if truth == TRUTHS[1] else ""
     low, high = float(row[f"low{suffix}"]), float(row[f"high{suffix}"])
     ours = found[metric, truth]
@@ -188,7 +188,7 @@ def _why(metric: str, truth: str, printed: float, *, found: CorrelationStudy, ot
     )
 
 
-def _ece_cells(run: GridRun) -> list[PrintedCell]:
+def _ece_cells(run: GridRun, *, compared: bool) -> list[PrintedCell]:
     """Section 8: the expected calibration error against agreement with the truths."""
     kept = [s for s in run.scorings if s.defined]
     found = correlation_study(
@@ -202,7 +202,7 @@ def _ece_cells(run: GridRun) -> list[PrintedCell]:
         low, high = 100 * r.low - HALF_UNIT, 100 * r.high + HALF_UNIT
         cell = PrintedCell.within(f"section8/ECE/{truth}", printed, 100 * float(r), low, high)
         note = "" if cell.agrees else "from another mix of scorings; in both, ECE hardly follows the ranking"
-        cells.append(PrintedCell.within(cell.name, printed, cell.ours, cell.low, cell.high, note=note))
+        cells.append(replace(cell, note=note) if compared else replace(cell, agrees=None))
     return cells
 
 
@@ -226,7 +226,7 @@ def _headline(run: GridRun, one_sample: bool, preset: str) -> str:
     )
 
 
-def _sweep(preset: str, seed: int, say: Progress) -> list[tuple[float, bool, list[CorrelationStudy], float]]:
+def _sweep(preset: str, seed: int, say: Say) -> list[tuple[float, bool, list[CorrelationStudy], float]]:
     """(Bayes error, one sample for all, correlations of each seed, mean share of negative τ)."""
     found = []
     for one_sample in (False, True):

@@ -1,4 +1,4 @@
-"""The experiments of paper 000, the unified evaluation."""
+"""The experiments of the unified evaluation, the unified evaluation."""
 
 __all__: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 20 of paper 000 for predictors trained here."""
+"""Figures 1 to 20 of the unified evaluation for predictors trained here."""
 
 import math
 import os
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from uqassay.arrays import Floats
 from uqassay.credal import box_vertices, mass_event_bounds, permutation_vertices
 from uqassay.lab.papers.figure_files import check_folder, write_figure
+from uqassay.lab.papers.options import Say
 from uqassay.lab.papers.unified.judging import MEMBERS, given_classes
 from uqassay.lab.papers.unified.tables import LINE, METRICS, PARTS, TRADEOFFS, Value, interval_text, means_by_part
 from uqassay.losses import unified_loss
@@ -21,10 +22,11 @@ from uqassay.predictions import Box, Dirichlet, Intervals, Masses, Members, Poin
 from uqassay.report import figures
 from uqassay.report.figures.frame import (
     GREY,
+    PALETTE,
+    Look,
     draw_legend,
     headline,
     look_at,
-    looks,
     matplotlib_module,
     plain,
     quantity_label,
@@ -50,6 +52,7 @@ __all__ = [
     "draw_scatter",
     "draw_types",
     "mean_terms",
+    "model_looks",
     "n_unified_figures",
     "scattered",
     "types_of_predictions",
@@ -57,7 +60,20 @@ __all__ = [
 ]
 
 
-# Figures 1, 3, 4 and 5 of paper 000: types of predictions, and single predictions of the networks trained here.
+# A model has one colour in all figures and panels, and no two models share one.
+
+FURTHER_COLOURS = ("#8C510A", "#6A3D9A")  # ten models with the averages, and eight colours in the figures of an assay
+
+
+def model_looks(judged: "JudgedDataSet") -> dict[str, Look]:
+    """Looks by model: first the models that state sets, as in the figures that show them alone, then the others."""
+    sets, names = (found["exact"].model_names for found in (judged.ranked, judged.assays))
+    found = {name: look_at(place) for place, name in enumerate(dict.fromkeys((*sets, *names)))}
+    further = list(found)[len(PALETTE) :]
+    return found | {n: found[n]._replace(colour=c) for n, c in zip(further, FURTHER_COLOURS, strict=False)}
+
+
+# Figures 1, 3, 4 and 5 of the unified evaluation: types of predictions, and single predictions of the networks trained here.
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
 TRUTH = 1  # class b of Figure 1, (0, 1, 0)
@@ -170,7 +186,7 @@ def averaged_examples(judged: "JudgedDataSet") -> list[Averaged]:
 
 def draw_averages(figure: Any, judged: "JudgedDataSet") -> None:
     """Figure 3: the draws of two instances, and their averages."""
-    colour = looks(judged.assays["exact"])["LB-BNN"].colour
+    colour = model_looks(judged)["LB-BNN"].colour
     for (left, right), one in zip(figure.subplots(2, 2), averaged_examples(judged), strict=True):
         classes = _most_probable(one.samples.max(axis=0), SHOWN_CLASSES)
         at = np.arange(len(classes))
@@ -241,7 +257,7 @@ def draw_beliefs(figure: Any, judged: "JudgedDataSet") -> None:
     one = belief_example(judged)
     left, middle, right = figure.subplots(1, 3)
     labels = [_set_name(members, judged.class_names) for members in one.sets]
-    colour = looks(judged.assays["exact"])["RS-NN"].colour
+    colour = model_looks(judged)["RS-NN"].colour
     hidden = f"mass {significant(one.hidden)} on sets not shown" if one.hidden > 5e-4 else ""
     for ax, values, what in ((left, one.beliefs, "belief"), (middle, one.masses, "mass")):
         holds = one.sets[:, one.label]
@@ -310,7 +326,7 @@ def closures(judged: "JudgedDataSet") -> list[Closure]:
 
 def draw_closures(figure: Any, judged: "JudgedDataSet") -> None:
     """Figure 5: the hull of the draws inside the credal set of their lower probabilities, and the same enlarged."""
-    of_model = looks(judged.assays["exact"])
+    of_model = model_looks(judged)
     colour, outer = of_model["LB-BNN"].colour, look_at(1).colour
     found = closures(judged)
     above, below = figure.subplots(2, len(found), squeeze=False)
@@ -379,7 +395,7 @@ def _hull(points: Floats) -> Any:
         return None
 
 
-# Figures 6 to 10 of paper 000 for predictors trained here: KL against JS, and NS against credal uncertainty (CU).
+# Figures 6 to 10 of the unified evaluation for predictors trained here: KL against JS, and NS against credal uncertainty (CU).
 
 Draw = Callable[[Any, "JudgedDataSet"], None]
 DOTS = 1000  # of a model in a panel of Figure 8
@@ -426,8 +442,10 @@ def draw_distances(convention: str) -> Draw:
 
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
         kl, js = figure.subplots(1, 2)
-        figures.plot_by_correctness(judged.assays[convention], "distance", ax=kl)
-        figures.plot_by_correctness(judged.jensen_shannon[convention], "distance", ax=js)
+        figures.plot_by_correctness(judged.assays[convention], "distance", coloured_as=model_looks(judged), ax=kl)
+        figures.plot_by_correctness(
+            judged.jensen_shannon[convention], "distance", coloured_as=model_looks(judged), ax=js
+        )
 
     return draw
 
@@ -437,8 +455,8 @@ def draw_measures(convention: str) -> Draw:
 
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
         ns, cu = figure.subplots(1, 2)
-        figures.plot_by_correctness(judged.ranked[convention], "nonspecificity", ax=ns)
-        figures.plot_by_correctness(_sets(judged, convention), "nonspecificity", ax=cu)
+        figures.plot_by_correctness(judged.ranked[convention], "nonspecificity", coloured_as=model_looks(judged), ax=ns)
+        figures.plot_by_correctness(_sets(judged, convention), "nonspecificity", coloured_as=model_looks(judged), ax=cu)
 
     return draw
 
@@ -451,7 +469,7 @@ def draw_mean_e(convention: str, other: str) -> Draw:
         changed = judged.jensen_shannon if other == "JS" else judged.credal_uncertainty
         names = [("KL", "NS"), ("JS", "NS") if other == "JS" else ("KL", "CU")]
         rows = figure.subplots(2, 2, squeeze=False)
-        colours = {name: look.colour for name, look in looks(judged.assays["exact"]).items()}
+        colours = {name: look.colour for name, look in model_looks(judged).items()}
         for column, part in enumerate(PARTS):
             parts = []
             for axes, found, terms in zip(rows, (first, changed[convention]), names, strict=True):
@@ -472,7 +490,7 @@ def draw_scatter(convention: str) -> Draw:
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
         rows = figure.subplots(2, 2, squeeze=False)
         names = judged.ranked[convention].model_names
-        of_model = looks(judged.assays["exact"])  # the same under every distance
+        of_model = model_looks(judged)
         for axes, whole in zip(rows, (judged.assays[convention], judged.jensen_shannon[convention]), strict=True):
             found = replace(whole, models=tuple(m for m in whole.models if m.name in names))
             for ax, part in zip(axes, PARTS, strict=True):
@@ -534,11 +552,10 @@ def _bars(ax: Any, bars: list[MeanTerms], colours: dict[str, str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-# Figures 1 to 20 of paper 000 for predictors trained here; all but Figure 1 once for each data set.
+# Figures 1 to 20 of the unified evaluation for predictors trained here; all but Figure 1 once for each data set.
 #
 # Figures 11 and 12 are Figure 2 of other data sets.
 
-Progress = Callable[[str], None]
 Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 
 
@@ -554,7 +571,7 @@ class Drawing:
 
 
 def write_unified_figures(
-    folder: str | os.PathLike[str], judged: "Sequence[JudgedDataSet]", progress: Progress
+    folder: str | os.PathLike[str], judged: "Sequence[JudgedDataSet]", progress: Say
 ) -> list[str]:
     """Draw the figures of data sets as PNG files.
 
@@ -628,9 +645,9 @@ def _losses(convention: str) -> Draw:
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
         whole, ranked = judged.assays[convention], judged.ranked[convention]
         kl, ns, e = figure.subplots(1, 3)
-        figures.plot_by_correctness(whole, "distance", ax=kl)
-        figures.plot_by_correctness(ranked, "nonspecificity", ax=ns)
-        figures.plot_by_correctness(whole, "unified", tradeoff=1.0, ax=e)
+        figures.plot_by_correctness(whole, "distance", coloured_as=model_looks(judged), ax=kl)
+        figures.plot_by_correctness(ranked, "nonspecificity", coloured_as=model_looks(judged), ax=ns)
+        figures.plot_by_correctness(whole, "unified", tradeoff=1.0, coloured_as=model_looks(judged), ax=e)
 
     return draw
 
@@ -662,7 +679,7 @@ def _members(figure: Any, judged: "JudgedDataSet") -> None:
     rows = figure.subplots(len(names), 2, squeeze=False)
     for axes, name in zip(rows, names, strict=True):
         for ax, (convention, by_model) in zip(axes, judged.members.items(), strict=True):
-            figures.plot_members(by_model[name], 1.0, coloured_as=judged.assays["exact"], ax=ax)
+            figures.plot_members(by_model[name], 1.0, coloured_as=model_looks(judged), ax=ax)
             drawn = by_model[name][min(by_model[name])][name].kind == "Dirichlet"
             ax.set_xlabel("draws M" if drawn else "members M")
             _above(ax, LINE[convention])

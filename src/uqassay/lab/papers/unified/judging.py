@@ -1,6 +1,6 @@
-"""Stored predictions judged in both conventions: the assays behind the tables of paper 000."""
+"""Stored predictions judged in both conventions: the assays behind the tables of the unified evaluation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -21,7 +21,11 @@ from uqassay.credal import (
 )
 from uqassay.evidence import Excess, assay, is_held_out
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.papers.unified.predictors import PREDICTORS, whole_predictions
+from uqassay.lab.bench.config import BenchConfig
+from uqassay.lab.bench.methods import cells_of
+from uqassay.lab.bench.store import StoredResult
+from uqassay.lab.papers.trainings import trained_cells
+from uqassay.lab.papers.unified.plan import PREDICTORS, TrainedData, chosen_predictors
 from uqassay.losses import FLOORS, unified_loss
 from uqassay.measures import credal_uncertainty
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction
@@ -39,12 +43,112 @@ __all__ = [
     "JudgedDataSet",
     "check_four_classes",
     "given_classes",
+    "incomplete_notes",
     "judge",
     "judge_four_classes",
     "judge_predictions",
+    "training_cells",
     "vertices_of",
+    "whole_predictions",
     "with_terms",
 ]
+
+
+# Trainings as cells of a benchmark, and their predictions.
+
+
+def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str] | None = None) -> list[Cell]:
+    """The trainings on a data set, run by run.
+
+    Parameters
+    ----------
+    seed : int
+        Of the first run; the next ones count up from it.
+    predictors : sequence of str, optional
+        Some of `PREDICTORS` by name; all but the setting's `left_out` by default.
+
+    Examples
+    --------
+    >>> from uqassay.lab.papers.unified.plan import trained_data
+    >>> (digits,), _ = trained_data("smoke")
+    >>> cells = training_cells(digits, predictors=["DE"])
+    >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
+    (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
+    """
+    params: dict[str, dict[str, Any]] = {}
+    methods = []
+    for predictor in chosen_predictors(predictors, data.setting.left_out):
+        parts = data.setting.parts(predictor.method)
+        for m, options in enumerate(parts, start=1):
+            label = predictor.name if len(parts) == 1 else f"{predictor.name} member {m}"
+            params[label] = options | predictor.params
+            methods.append(f"{label}={predictor.method}")
+    config = BenchConfig(
+        dataset=[data.label],
+        method=methods,
+        seeds=[seed + i for i in range(data.setting.runs)],
+        preset="paper",  # no limits and no options but those of the setting
+        params=params,
+        condition=[data.setting.limits(data.n_train, data.n_test)],
+    )
+    return cells_of(config, {data.label: data.source})
+
+
+# Predictors that are trained in parts: each member of an ensemble has a cell, so that an interrupted run loses one at
+# most.
+
+NAMES = {p.method: p.name for p in PREDICTORS}
+
+
+def whole_predictions(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[str, Prediction, StoredResult]]:
+    """Name, prediction and result of every predictor and run of which all parts have a result.
+
+    The prediction of several parts has the members of all of them, in order; the result is that of the first part.
+    """
+    for (name, _), parts in _grouped(cells).items():
+        kept = [result for _, result in trained_cells(parts, folder)]
+        if len(kept) == len(parts):
+            yield name, joined([one.prediction for one in kept]), kept[0]
+
+
+def joined(parts: Sequence[Prediction]) -> Prediction:
+    """The members of all parts, in order; one part as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    members = [part for part in parts if isinstance(part, Members)]
+    partitions = [part.log_partition for part in members if part.log_partition is not None]
+    return Members(
+        np.concatenate([part.probs for part in members], axis=1),
+        log_partition=np.concatenate(partitions, axis=1) if len(partitions) == len(members) else None,
+    )
+
+
+def incomplete_notes(cells: Sequence[Cell], failed: Collection[str]) -> list[str]:
+    """A note on each predictor and run that is left out because of some of its parts.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The trainings on one data set.
+    failed : collection of str
+        Names of those that failed.
+    """
+    notes = []
+    for (name, seed), parts in _grouped(cells).items():
+        n = sum(cell.name in failed for cell in parts)
+        if n and len(parts) > 1:
+            notes.append(
+                f"{name} with seed {seed} on {parts[0].dataset} is left out, because {n} of its {len(parts)} parts failed"
+            )
+    return notes
+
+
+def _grouped(cells: Sequence[Cell]) -> dict[tuple[str, int], list[Cell]]:
+    """The cells of each predictor and seed."""
+    found: dict[tuple[str, int], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((NAMES[cell.params["method"]], cell.seed), []).append(cell)
+    return found
 
 
 # An assay with other terms of E: the same models, instances and statistics, another distance or measure.
@@ -108,7 +212,7 @@ def with_terms(
     )
 
 
-# Table 4 of paper 000: KL to the nearest of all 4! vertices and of the 2·4 outermost ones, on four classes.
+# Table 4 of the unified evaluation: KL to the nearest of all 4! vertices and of the 2·4 outermost ones, on four classes.
 #
 # The paper takes "a 4-class example of the CIFAR-10 dataset" and says no more. Here the test instances of four classes
 # are kept, and every member or draw is conditioned on these classes.
@@ -260,7 +364,7 @@ def _possible(run: Prediction, classes: Sequence[int]) -> NDArray[np.bool_]:
     return run.hull_points()[:, :, list(classes)].sum(axis=2, dtype=np.float64).min(axis=1) > 0
 
 
-# Stored predictions of a data set judged in both conventions: the assays behind the tables and figures of paper 000.
+# Stored predictions of a data set judged in both conventions: the assays behind the tables and figures.
 #
 # The assays with another distance (Tables 5, 6), another measure (Table 6), other vertices (Table 4) and other numbers
 # of members (Figure 13) share everything but those terms with the assay of KL and NS, so only these terms are computed
@@ -458,7 +562,8 @@ def _by_size(
         for convention, found in assays.items():
             losses = [unified_loss(labels, run, **terms[convention]) for run in spanned]
             columns = {key: np.stack([getattr(loss, key) for loss in losses]) for key in ("distance", "nonspecificity")}
-            by_size[convention][m] = with_terms(found, {name: columns})
+            own: dict[str, Any] = {one.name: {} for one in found.models if one.baseline}  # a ranking needs baselines
+            by_size[convention][m] = with_terms(found, own | {name: columns})
     return by_size
 
 

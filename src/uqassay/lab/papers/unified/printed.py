@@ -1,15 +1,25 @@
-"""The tables of paper 000 recomputed from their own ingredients, and their contradictions."""
+"""The tables of the unified evaluation recomputed from their own ingredients, and their contradictions."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from uqassay.lab.papers.printed_cells import PrintedCell, Tables, tables_by_name
+from uqassay.lab.papers.paper_tables import (
+    PM,
+    Column,
+    PaperTable,
+    Part,
+    PrintedCell,
+    Tables,
+    mean_and_spread,
+    tables_by_name,
+)
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.rounding import (
     SLACK,
@@ -25,13 +35,231 @@ from uqassay.lab.papers.rounding import (
 from uqassay.text import listed
 
 __all__ = [
+    "LAYOUTS",
+    "RANKINGS",
+    "SOURCE",
     "TABLES",
+    "TERMS",
+    "PrintedData",
     "contradictions",
     "covariances",
+    "printed",
+    "printed_beside",
     "reproduce_unified_tables",
     "toy_arithmetic",
     "vertex_choices",
 ]
+
+
+# The printed tables: which cell stands where.
+
+SETS = ("LB-BNN", "DE", "EDL", "CreINN", "E-CNN", "RS-NN")
+ALL = (*SETS, "SNN", "LB-BNN Avg", "DE Avg", "DDU")
+TERMS = {"kl": "KL", "ns": "NS", "e": "E"}
+SETTING = {"dataset": "Dataset", "convention": "Convention"}
+
+
+def _means(name: str, title: str) -> Column:
+    return Column(name, title, (f"{name}_mean", f"{name}_sd"))
+
+
+def _by_part(term: str, part: str) -> Column:
+    short = {"correct": "CC", "incorrect": "ICC"}[part]
+    return Column(f"{term}_{part}", f"{TERMS[term]} {short}", (f"{term}_{part}_mean", f"{term}_{part}_sd"))
+
+
+BY_PART = tuple(_by_part(term, part) for term in TERMS for part in ("correct", "incorrect"))
+
+
+def _ranking(title: str, source: str, models: tuple[str, ...], *names: str, **rows: str) -> PaperTable:
+    """A table of rankings: at each λ the models by their mean E."""
+    return PaperTable(
+        title,
+        source,
+        {**SETTING, **rows, "tradeoff": "λ"},
+        tuple(Column(model, model) for model in models),
+        (
+            Part(tuple(f"{name}/rank" for name in names), "rank"),
+            Part(tuple(f"{name}/e" for name in names), "e"),
+        ),
+        form="{} {}",
+        column="{model}",
+        values=("rank", "e_mean"),
+        ranked=True,
+    )
+
+
+LAYOUTS: Mapping[str, PaperTable] = {
+    "table1": PaperTable(
+        "Table 1: KL, non-specificity (NS) and E at λ = 1",
+        "unified_table1",
+        {**SETTING, "model": "Model"},
+        (
+            Column("accuracy_percent", "Accuracy (%)", ("accuracy_percent",)),
+            Column("ece", "ECE", ("ece",)),
+            *(_means(name, title) for name, title in TERMS.items()),
+        ),
+        mean_and_spread("_sd", "table1/{dataset}/{model}/{column}", "table1/{dataset}/{convention}/{model}/{column}"),
+        PM,
+    ),
+    "table2": _ranking(
+        "Table 2: models by mean E, CIFAR-10",
+        "unified_table2_cifar10_ranking",
+        SETS,
+        "table2/lambda={tradeoff}/{model}",
+        "table2/{dataset}/{convention}/lambda={tradeoff}/{model}",
+    ),
+    "table3": PaperTable(
+        "Table 3: E of four models at three λ",
+        "unified_table3_toy_ranking",
+        {"model": "Model"},
+        (
+            Column("kl", "KL", ("kl",)),
+            Column("ns", "NS", ("ns",)),
+            *(Column(tradeoff, f"E and rank, λ = {tradeoff}") for tradeoff in ("0.1", "0.5", "2")),
+        ),
+        (
+            Part(("table3/lambda={tradeoff}/{model}/e",)),
+            Part(("table3/lambda={tradeoff}/{model}/rank",), "rank"),
+        ),
+        "{}, {}",
+        column="{tradeoff}",
+        values=("e", "rank"),
+    ),
+    "table4": PaperTable(
+        "Table 4: vertices of the credal set, correct (CC) and incorrect (ICC) predictions, CIFAR-10",
+        "unified_table4_vertices_4class",
+        {**SETTING, "model": "Model", "vertices": "Vertices"},
+        BY_PART,
+        mean_and_spread(
+            "_sd",
+            "table4/{model}/{vertices}/{part}/{term}",
+            "table4/{dataset}/{convention}/{model}/{vertices}/{part}/{term}",
+        ),
+        PM,
+        column="{term}_{part}",
+    ),
+    "table5": _ranking(
+        "Table 5: models by mean E with KL and JS divergence, CIFAR-10",
+        "unified_table5_cifar10_kl_vs_js",
+        ALL,
+        "table5/{distance}/lambda={tradeoff}/{model}",
+        "table5/{dataset}/{convention}/{distance}/lambda={tradeoff}/{model}",
+        distance="Metric",
+    ),
+    "table6": _ranking(
+        "Table 6: models by mean E with non-specificity (NS) and credal uncertainty (CU), CIFAR-10",
+        "unified_table6_cifar10_ns_vs_cu",
+        ALL,
+        "table6/{nonspecificity}/lambda={tradeoff}/{model}",
+        "table6/{dataset}/{convention}/{nonspecificity}/lambda={tradeoff}/{model}",
+        nonspecificity="Metric",
+    ),
+    "table7": PaperTable(
+        "Table 7: correct (CC) and incorrect (ICC) predictions apart, λ = 1",
+        "unified_table7_correct_incorrect",
+        {**SETTING, "model": "Model"},
+        BY_PART,
+        mean_and_spread(
+            "_sd",
+            "table7/{dataset}/{model}/{part:correct|incorrect}/{term}",
+            "table7/{dataset}/{convention}/{model}/{term:kl|ns|e}_{part:correct|incorrect}",
+        ),
+        PM,
+        column="{term}_{part}",
+    ),
+    "table8": PaperTable(
+        "Table 8: mean E against λ",
+        "unified_table8_tradeoff",
+        {**SETTING, "tradeoff": "λ"},
+        tuple(Column(model, model) for model in SETS),
+        mean_and_spread(
+            "_sd",
+            "table8/{dataset}/lambda={tradeoff}/{model}/e",
+            "table8/{dataset}/{convention}/lambda={tradeoff}/{model}/e",
+        ),
+        PM,
+        column="{model}",
+        values=("e_mean", "e_sd"),
+    ),
+    "table9": _ranking(
+        "Table 9: models by mean E, MNIST",
+        "unified_table9_mnist_ranking",
+        SETS,
+        "table9/lambda={tradeoff}/{model}",
+        "table2/{dataset:mnist}/{convention}/lambda={tradeoff}/{model}",
+    ),
+    "table10": _ranking(
+        "Table 10: models by mean E, CIFAR-100",
+        "unified_table10_cifar100_ranking",
+        tuple(model for model in SETS if model != "E-CNN"),
+        "table10/lambda={tradeoff}/{model}",
+        "table2/{dataset:cifar-100}/{convention}/lambda={tradeoff}/{model}",
+    ),
+}
+
+
+# Printed numbers beside ours.
+
+SAME = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own
+RANKINGS = {"CIFAR-10": "table2", "MNIST": "table9", "CIFAR-100": "table10"}
+OF_CIFAR_10 = ("table4", "table5", "table6")  # of this data set alone
+
+
+class PrintedData(NamedTuple):
+    """The printed data set that is most similar to ours; its values are in the rows, and the text shows others too."""
+
+    name: str = "MNIST"
+    relation: str = "another data set"  #: Of our data to it
+    compared: bool = False  #: Whether ours are to agree with its values, in the paper's convention
+    differences: str = ""  #: What is not as printed: the reason of cells that disagree
+
+
+def printed_beside(dataset: str, *, given: bool = False, compared: bool = False, differences: str = "") -> PrintedData:
+    """The printed data set for ours, MNIST for all that the paper does not have.
+
+    Parameters
+    ----------
+    dataset : str
+        As in `uqassay.lab.datasets.load_dataset`.
+    given : bool
+        Whether files of the user stand in for the data set's own.
+    compared, differences
+        As in `PrintedData`; only the paper's own data are compared.
+    """
+    if dataset not in SAME:
+        return PrintedData()
+    relation = "whose place other files take here" if given else "the same data set, trained otherwise"
+    return PrintedData(SAME[dataset], relation, compared and not given, differences)
+
+
+def printed(table: str, dataset: str, place: str) -> float:
+    """A printed value, nan where there is none.
+
+    Parameters
+    ----------
+    table : str
+        "table2" is the ranking of every data set, Tables 2, 9 and 10.
+    place : str
+        The end of the name of our cell, such as "DE/kl" or "lambda=0.1/DE/rank".
+
+    Examples
+    --------
+    >>> printed("table1", "CIFAR-10", "DE/kl"), printed("table2", "MNIST", "lambda=0.1/DE/rank")
+    (0.031, 1.0)
+    """
+    layout = LAYOUTS[RANKINGS[dataset] if table == "table2" else table]
+    if table == "table8":
+        place = place.replace("lambda=1.0/", "lambda=1/")  # as it prints this λ alone
+    found = LAYOUTS[table].place(f"{table}/{dataset}/exact/{place}")
+    if found is None or (table in OF_CIFAR_10 and dataset != "CIFAR-10"):
+        return math.nan
+    row, column, part = found[0]
+    of_data = "" if table == "table2" or table in OF_CIFAR_10 else dataset  # the package's table has no data set
+    printed_row = {"dataset": of_data, "convention": ""}
+    key = tuple(printed_row.get(name, label) for name, label in zip(layout.rows, row, strict=True))
+    text = layout.printed.get((key, column, part), "")
+    return float(text) if text else math.nan
 
 
 # Contradictions between the tables of the unified evaluation that no single cell explains.
@@ -194,18 +422,7 @@ def _positive(text: str) -> Rounded:
 SOURCE = "Manchingal, Mubashar, Wang and Cuzzolin, A unified evaluation framework for epistemic predictions"
 HALF = 0.0005  # half a unit of the third decimal, in which the totals and their ingredients are printed
 
-TABLES = {
-    "table1": "unified_table1",
-    "table2": "unified_table2_cifar10_ranking",
-    "table3": "unified_table3_toy_ranking",
-    "table4": "unified_table4_vertices_4class",
-    "table5": "unified_table5_cifar10_kl_vs_js",
-    "table6": "unified_table6_cifar10_ns_vs_cu",
-    "table7": "unified_table7_correct_incorrect",
-    "table8": "unified_table8_tradeoff",
-    "table9": "unified_table9_mnist_ranking",
-    "table10": "unified_table10_cifar100_ranking",
-}
+TABLES = {name: table.source for name, table in LAYOUTS.items()}
 DATASETS = dict.fromkeys(("table2", "table5", "table6"), "CIFAR-10") | {"table9": "MNIST", "table10": "CIFAR-100"}
 
 
@@ -267,7 +484,7 @@ def reproduce_unified_tables(
     cells = _total_cells(totals) + _sd_cells(rows) + _part_cells(rows) + _mixture_cells(rows)
     order = list(TABLES)
     cells.sort(key=lambda cell: order.index(cell.name.split("/")[0]))  # stable: within a table as built
-    return Reproduction("unified-tables", SOURCE, tuple(cells), _notes(rows, totals))
+    return Reproduction("unified-tables", SOURCE, tuple(cells), _notes(rows, totals), layouts=LAYOUTS)
 
 
 # ---- totals and ranks ------------------------------------------------------------------------------------------------

@@ -1,15 +1,26 @@
-"""What the reproduction of paper 004 may choose: methods, decompositions, conventions, presets."""
+"""What the reproduction of the disentanglement paper runs: methods, decompositions, conventions, presets, trainings."""
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.lab.papers.options import known_names
+from uqassay.evidence import DisentanglementStudy, join_studies
+from uqassay.lab.bench.cell import canonical_json
+from uqassay.lab.papers.disentangling.printed import SHORT
+from uqassay.lab.papers.disentangling.tables import TableRow
+from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions
+from uqassay.lab.papers.options import (
+    GivenFiles,
+    given_files,
+    known_names,
+)
 from uqassay.measures import DECOMPOSITIONS
+from uqassay.records import packed
 from uqassay.text import count, counted, listed, percent
 
 __all__ = [
@@ -20,10 +31,14 @@ __all__ = [
     "METHODS",
     "PRESETS",
     "WHERE",
+    "Asked",
     "Convention",
     "DataPlan",
     "Method",
+    "PlannedTraining",
+    "Row",
     "Slice",
+    "asked_of",
     "chosen_convention",
     "chosen_datasets",
     "chosen_decompositions",
@@ -31,11 +46,10 @@ __all__ = [
     "chosen_preset",
     "chosen_where",
     "method_options",
-    "short_name",
+    "planned",
 ]
 
-
-# Data sets and presets of the reproduction of paper 004: what is trained, and how much of it.
+# Data sets and presets of the reproduction of the paper: what is trained, and how much of it.
 #
 # "paper" trains as printed. "smoke" only checks that the code runs. "cpu" takes about ten minutes on two cores and
 # "gpu-hour" about an hour on one GPU; on images both train on a slice. Every number of a slice is in
@@ -219,12 +233,11 @@ DATASETS: Mapping[str, DataPlan] = MappingProxyType(
 )
 
 
-# Methods, decompositions and conventions of the reproduction of paper 004, found by the names of the command line.
+# Methods, decompositions and conventions of the reproduction of the paper, found by the names of the command line.
 
 WHERE = ("printed", "last", "all")
 GAUSSIAN, INFORMATION = "gaussian-logits", "information-theoretic"
 RULE = "must be a {} of the benchmark"
-SHORT = {INFORMATION: "IT", GAUSSIAN: "GL"}  # as the paper's tables write them
 
 
 # ---- methods -----------------------------------------------------------------------------------------------------------
@@ -434,12 +447,259 @@ def method_options(
     return options
 
 
-def short_name(decomposition: str) -> str:
-    """The paper's abbreviation of a decomposition, or its name.
+# From the options of a reproduction to its trainings, and from their results to the rows of its tables.
+#
+# Rows of the tables share trainings: all decompositions without a head of their own come from one training, and a
+# convention that changes one experiment takes the others from the training as printed.
 
-    Examples
-    --------
-    >>> short_name("gaussian-logits"), short_name("variance")
-    ('GL', 'variance')
+CONDITION_KEYS = {"dataset-size": "shares", "label-noise": "noise_levels", "left-out-class": "left_out"}
+PRINTED_CONVENTIONS = ("exact", "paper-code")  # whose numbers may be compared with the printed ones
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The checked options of a reproduction."""
+
+    preset: str
+    plans: tuple[DataPlan, ...]
+    methods: tuple[str, ...] | None  #: None takes those of the preset
+    decompositions: tuple[str, ...]
+    decompositions_given: bool  #: Whether they were asked for by name
+    conventions: tuple[Convention, ...]
+    where: str
+    data: GivenFiles | None  #: In place of the files of the only data set
+
+    def slices(self, runs: int | None) -> list[tuple[DataPlan, Slice]]:
+        """Each data set with how much of it is trained."""
+        found = []
+        for plan in self.plans:
+            slice_ = plan.slices[self.preset]
+            slice_ = slice_ if runs is None else replace(slice_, runs=runs)
+            if plan.by_subject and slice_.runs > len(plan.sources):
+                rule = f"must be at most {len(plan.sources)} for {plan.name}, whose runs are subjects"
+                fail("runs", rule, f"got {slice_.runs}", "ask for fewer", code="range")
+            if self.data is not None or self.where != "printed":
+                slice_ = replace(slice_, as_printed=False)
+            found.append((plan, slice_))
+        return found
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PlannedTraining:
+    """One method with one head on one data set under the conditions of some experiments, in all runs."""
+
+    #: Name of the data, and where `uqassay.lab.datasets.load_dataset` finds them
+    dataset: str
+    source: str
+    method: str  #: Of `uqassay.lab.methods.METHODS`
+    label: str  #: For the reader
+    options: Mapping[str, Any]  #: Of `uqassay.lab.methods.build_method`
+    conditions: Conditions
+    seeds: tuple[int, ...]
+    decompositions: tuple[str, ...]  #: That are kept
+    convention: str  #: Of the decompositions
+    limits: Mapping[str, int]  #: train_limit and test_limit, where there are any
+
+    @property
+    def key(self) -> str:
+        """The same for equal trainings, whatever their label."""
+        fields = asdict(replace(self, dataset="", label="", conditions=Conditions()))
+        return canonical_json(fields | {"conditions": packed(self.conditions)[0]})
+
+    @property
+    def n_blocks(self) -> int:
+        """About the number of its cells: dense networks train several runs side by side."""
+        backbone = self.options.get("backbone", "none")
+        dense = backbone == "mlp" or not isinstance(backbone, str)
+        return -(-len(self.seeds) // RUNS_PER_BLOCK) if dense else len(self.seeds)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Row:
+    """A row of the tables before its trainings have run."""
+
+    plan: DataPlan
+    dataset: str  #: For the reader
+    method: Method
+    decomposition: str
+    convention: Convention
+    #: One for each subject, or one; `base` has the experiments that the convention leaves as they are
+    own: tuple[PlannedTraining, ...]
+    base: tuple[PlannedTraining, ...] = ()
+    compared: bool = False
+
+    @property
+    def trainings(self) -> tuple[PlannedTraining, ...]:
+        """All that it needs."""
+        return (*self.base, *self.own)
+
+    def judged(self, studies: Mapping[str, DisentanglementStudy]) -> TableRow | None:
+        """The row with the runs that have results; None if there are none, or other ones for `own` than for `base`.
+
+        Parameters
+        ----------
+        studies : dict of str to DisentanglementStudy
+            By the key of the training.
+        """
+        parts = [self._joined(group, studies) for group in (self.base, self.own) if group]
+        study = parts[-1]
+        if study is None or any(part is None or part.seeds != study.seeds for part in parts):
+            return None
+        measured = {name: one for part in parts if part is not None for name, one in part.measured.items()}
+        study = replace(study, measured={name: measured[name] for name in CONDITION_KEYS if name in measured})
+        if self.decomposition not in study.decompositions:
+            return None
+        return TableRow(
+            dataset=self.dataset,
+            method=self.method.label,
+            decomposition=self.decomposition,
+            study=study,
+            convention=self.convention.name,
+            printed_as=self.plan.name if self.plan.printed else "",
+            compared=self.compared,
+        )
+
+    def _joined(
+        self, group: Sequence[PlannedTraining], studies: Mapping[str, DisentanglementStudy]
+    ) -> DisentanglementStudy | None:
+        """One study of all subjects, under the names of the tables."""
+        found = [studies[training.key] for training in group if training.key in studies]
+        return (
+            join_studies([replace(one, method=self.method.label, dataset=self.dataset) for one in found])
+            if found
+            else None
+        )
+
+
+def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[str]]:
+    """The rows that are asked for, and sentences on those that cannot be.
+
+    Parameters
+    ----------
+    runs : int or None
+        In place of the preset's.
+    seed : int
+        Of the first run.
     """
-    return SHORT.get(decomposition, decomposition)
+    rows, skipped = [], []
+    for plan, slice_ in asked.slices(runs):
+        for method in chosen_methods(asked.methods, plan, slice_):
+            maker = _RowMaker(asked, plan, slice_, method, seed)
+            absent = [name for name in asked.decompositions if not method.offers(name)]
+            both_named = asked.methods is not None and asked.decompositions_given
+            if absent and (both_named or len(absent) == len(asked.decompositions)):
+                maker.options(absent[0])  # raises
+            if absent:
+                skipped.append(f"{method.label} offers no {listed(absent)}")
+            for convention in asked.conventions:
+                for decomposition in asked.decompositions:
+                    if decomposition not in absent and convention.concerns(method.name, decomposition):
+                        rows.append(maker.row(decomposition, convention))
+    if not rows:
+        names = listed([convention.name for convention in asked.conventions])
+        rule = "must concern a method and a decomposition that are trained"
+        fail("convention", rule, f"got {names}", "add one that it concerns", code="conflict")
+    return rows, list(dict.fromkeys(skipped))
+
+
+@final
+@dataclass(frozen=True)
+class _RowMaker:
+    """The rows of one method on one data set."""
+
+    asked: Asked
+    plan: DataPlan
+    slice_: Slice
+    method: Method
+    seed: int
+
+    @property
+    def dataset(self) -> str:
+        """For the reader."""
+        data = self.asked.data
+        return self.plan.name if data is None else data.label(self.plan.name)
+
+    def row(self, decomposition: str, convention: Convention) -> Row:
+        given = {**self.slice_.conditions, **convention.conditions}
+        if "noise_levels" in self.slice_.conditions and convention.experiments != ("label-noise",):
+            given["noise_levels"] = self.slice_.conditions["noise_levels"]
+        base: tuple[PlannedTraining, ...] = ()
+        if convention.experiments and any(other.name == "exact" for other in self.asked.conventions):
+            base = self.trainings(decomposition, self.options(decomposition), self.slice_.conditions)
+            given |= {key: () for name, key in CONDITION_KEYS.items() if name not in convention.experiments}
+        where = self.asked.where if convention.where == "printed" else convention.where
+        options = self.options(decomposition, where=where, extra=convention.options)
+        return Row(
+            plan=self.plan,
+            dataset=self.dataset,
+            method=self.method,
+            decomposition=decomposition,
+            convention=convention,
+            own=self.trainings(decomposition, options, given),
+            base=base,
+            compared=self.slice_.as_printed and convention.name in PRINTED_CONVENTIONS,
+        )
+
+    def options(
+        self, decomposition: str, *, where: str | None = None, extra: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        where = self.asked.where if where is None else where
+        return method_options(self.method, decomposition, self.plan, self.slice_, where=where, extra=extra)
+
+    def trainings(
+        self, decomposition: str, options: Mapping[str, Any], conditions: Mapping[str, Any]
+    ) -> tuple[PlannedTraining, ...]:
+        """One for each subject, or one with all runs."""
+        n = self.slice_.runs
+        seeds = tuple(range(self.seed, self.seed + n))
+        sources = self.plan.sources if self.asked.data is None else (self.asked.data.source,)
+        parts = [(source, (seed,)) for source, seed in zip(sources, seeds, strict=False)]
+        head = GAUSSIAN if decomposition == GAUSSIAN else ""
+        kept = tuple(name for name in self.asked.decompositions if (name == GAUSSIAN) == (decomposition == GAUSSIAN))
+        limits = {"train_limit": self.slice_.train_limit, "test_limit": self.slice_.test_limit}
+        return tuple(
+            PlannedTraining(
+                dataset=source if len(sources) > 1 else self.dataset,
+                source=source,
+                method=self.method.name,
+                label=", ".join(filter(None, [self.method.label, head])),
+                options=options,
+                conditions=Conditions(**conditions),
+                seeds=own_seeds,
+                decompositions=kept,
+                convention=options.get("convention", "exact") if head else "exact",
+                limits={key: limit for key, limit in limits.items() if limit is not None},
+            )
+            for source, own_seeds in (parts if len(sources) > 1 else [(sources[0], seeds)])
+        )
+
+
+def asked_of(
+    *,
+    preset: str = "cpu",
+    dataset: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    decomposition: str | Sequence[str] | None = None,
+    convention: str = "exact",
+    where: str = "printed",
+    data: str | os.PathLike[str] | None = None,
+) -> Asked:
+    """The options checked."""
+    plans = chosen_datasets(dataset)
+    known = chosen_preset(preset)
+    methods = None
+    if method is not None:
+        methods = tuple(one.name for one in chosen_methods(method, plans[0], plans[0].slices[known]))
+    return Asked(
+        preset=known,
+        plans=tuple(plans),
+        methods=methods,
+        decompositions=tuple(chosen_decompositions(decomposition)),
+        decompositions_given=decomposition is not None,
+        conventions=tuple(chosen_convention(convention)),
+        where=chosen_where(where),
+        data=given_files(data, [plan.name for plan in plans]),
+    )

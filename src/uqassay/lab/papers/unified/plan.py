@@ -1,24 +1,14 @@
-"""The eight predictors of paper 000, their presets, and their training."""
+"""What is trained for the unified evaluation: eight predictors, presets, data sets."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from uqassay.checks import fail
 from uqassay.errors import InputError
-from uqassay.lab.bench.cell import Cell
-from uqassay.lab.bench.config import BenchConfig
-from uqassay.lab.bench.methods import cells_of
-from uqassay.lab.bench.store import StoredResult
-from uqassay.lab.papers.given import GivenFiles
-from uqassay.lab.papers.options import check_whole
-from uqassay.lab.papers.trainings import trained_cells
-from uqassay.lab.papers.unified.tables import PrintedData, printed_beside
-from uqassay.predictions import Members, Prediction
+from uqassay.lab.papers.options import GivenFiles, check_whole
+from uqassay.lab.papers.unified.printed import PrintedData, printed_beside
 from uqassay.text import count, counted, listed
 
 if TYPE_CHECKING:
@@ -34,15 +24,11 @@ __all__ = [
     "TrainingSetting",
     "chosen_predictors",
     "data_set_names",
-    "incomplete_notes",
     "setting_of",
     "trained_data",
-    "training_cells",
-    "whole_predictions",
 ]
 
-
-# Presets of the reproduction of paper 000: which data sets are trained, how, and how much of them.
+# Presets of the reproduction of the unified evaluation: which data sets are trained, how, and how much of them.
 #
 # | preset | data sets | network | epochs | runs |
 # |---|---|---|---|---|
@@ -266,7 +252,7 @@ def setting_of(preset: str, dataset: str, n_train: int) -> TrainingSetting:
     return plan.settings.get(dataset, plan.large if n_train > MANY else plan.small)
 
 
-# The eight predictors of the unified evaluation and their training; `uqassay.lab.papers.unified.predictors` says how
+# The eight predictors of the unified evaluation and their training; `uqassay.lab.papers.unified.plan` says how
 # much.
 
 # training and test images of the paper's data sets
@@ -388,42 +374,6 @@ def _check_fit(setting: TrainingSetting, data: "Dataset") -> None:
         raise problem.replace(parameter="backbone", source=data.name) from problem
 
 
-def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str] | None = None) -> list[Cell]:
-    """The trainings on a data set, run by run.
-
-    Parameters
-    ----------
-    seed : int
-        Of the first run; the next ones count up from it.
-    predictors : sequence of str, optional
-        Some of `PREDICTORS` by name; all but the setting's `left_out` by default.
-
-    Examples
-    --------
-    >>> (digits,), _ = trained_data("smoke")
-    >>> cells = training_cells(digits, predictors=["DE"])
-    >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
-    (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
-    """
-    params: dict[str, dict[str, Any]] = {}
-    methods = []
-    for predictor in chosen_predictors(predictors, data.setting.left_out):
-        parts = data.setting.parts(predictor.method)
-        for m, options in enumerate(parts, start=1):
-            label = predictor.name if len(parts) == 1 else f"{predictor.name} member {m}"
-            params[label] = options | predictor.params
-            methods.append(f"{label}={predictor.method}")
-    config = BenchConfig(
-        dataset=[data.label],
-        method=methods,
-        seeds=[seed + i for i in range(data.setting.runs)],
-        preset="paper",  # no limits and no options but those of the setting
-        params=params,
-        condition=[data.setting.limits(data.n_train, data.n_test)],
-    )
-    return cells_of(config, {data.label: data.source})
-
-
 def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ()) -> tuple[Predictor, ...]:
     """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for."""
     asked = [p.name for p in PREDICTORS if p.name not in left_out] if names is None else list(names)
@@ -433,60 +383,3 @@ def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ())
         got = repr(unknown[0]) if unknown else "none"
         fail("predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice")
     return tuple(p for p in PREDICTORS if p.name in asked)
-
-
-# Predictors that are trained in parts: each member of an ensemble has a cell, so that an interrupted run loses one at
-# most.
-
-NAMES = {p.method: p.name for p in PREDICTORS}
-
-
-def whole_predictions(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[str, Prediction, StoredResult]]:
-    """Name, prediction and result of every predictor and run of which all parts have a result.
-
-    The prediction of several parts has the members of all of them, in order; the result is that of the first part.
-    """
-    for (name, _), parts in _grouped(cells).items():
-        kept = [result for _, result in trained_cells(parts, folder)]
-        if len(kept) == len(parts):
-            yield name, joined([one.prediction for one in kept]), kept[0]
-
-
-def joined(parts: Sequence[Prediction]) -> Prediction:
-    """The members of all parts, in order; one part as it is."""
-    if len(parts) == 1:
-        return parts[0]
-    members = [part for part in parts if isinstance(part, Members)]
-    partitions = [part.log_partition for part in members if part.log_partition is not None]
-    return Members(
-        np.concatenate([part.probs for part in members], axis=1),
-        log_partition=np.concatenate(partitions, axis=1) if len(partitions) == len(members) else None,
-    )
-
-
-def incomplete_notes(cells: Sequence[Cell], failed: Collection[str]) -> list[str]:
-    """A note on each predictor and run that is left out because of some of its parts.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The trainings on one data set.
-    failed : collection of str
-        Names of those that failed.
-    """
-    notes = []
-    for (name, seed), parts in _grouped(cells).items():
-        n = sum(cell.name in failed for cell in parts)
-        if n and len(parts) > 1:
-            notes.append(
-                f"{name} with seed {seed} on {parts[0].dataset} is left out, because {n} of its {len(parts)} parts failed"
-            )
-    return notes
-
-
-def _grouped(cells: Sequence[Cell]) -> dict[tuple[str, int], list[Cell]]:
-    """The cells of each predictor and seed."""
-    found: dict[tuple[str, int], list[Cell]] = {}
-    for cell in cells:
-        found.setdefault((NAMES[cell.params["method"]], cell.seed), []).append(cell)
-    return found

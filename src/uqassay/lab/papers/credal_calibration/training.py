@@ -1,4 +1,4 @@
-"""Table 1 of paper 001 with predictors trained here, and the data they are trained on."""
+"""Table 1 of the paper with predictors trained here, and the data they are trained on."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -15,8 +15,7 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.files import optional_package, whole_file
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.papers.credal_calibration.table1 import LabelledEnsemble, judge_together, table1_of
-from uqassay.lab.papers.credal_calibration.table1_plans import (
+from uqassay.lab.papers.credal_calibration.plan import (
     IMAGENET_NETWORKS,
     PAPER_SETS,
     Table1Options,
@@ -24,8 +23,9 @@ from uqassay.lab.papers.credal_calibration.table1_plans import (
     part_size,
     plan_of,
 )
-from uqassay.lab.papers.given import GivenFiles, given_files
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, judge_together, table1_of
+from uqassay.lab.papers.options import GivenFiles, Progress, Say, given_files
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import count, counted, listed
 
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-# Data sets of Table 1 of paper 001 for trained predictors: small ones that come along, given images, the paper's own.
+# Data sets of Table 1 of the paper for trained predictors: small ones that come along, given images, the paper's own.
 #
 # Without data the presets "smoke" and "cpu" train on digits, MNIST-10k and features of a frozen network: a small
 # convolutional network learns the digits 0 to 4 and is frozen, and the instances are its features of the digits 5 to 9.
@@ -56,7 +56,6 @@ FROZEN_SEED = 0  # fixed, so that all seeds of the predictors share one data set
 PIECE = 64  # images at a time
 
 Features = NDArray[np.float32]
-Say = Callable[[str], None]
 
 
 @final
@@ -69,7 +68,7 @@ class Table1Set:
     name: str  #: Of the data set
     network: str = ""  #: For images; "" means hidden layers
     label: str = ""  #: In the keys of the trainings; "" means the title
-    printed: tuple[str, str] | None = None  #: Data set and architecture of the printed rows to which it belongs
+    printed: bool = False  #: Whether it is one of the paper's, whose printed rows stand beside it
 
 
 def training_sets(
@@ -176,8 +175,7 @@ def _on_network(name: str, network: str, source: str, given: GivenFiles | None =
     suffix = f", {network}" if network else ""
     if given is not None:
         return Table1Set(given.shown(name) + suffix, source, name, network, given.label(name) + suffix)
-    printed = (PAPER_SETS[name].in_table1, IMAGENET_NETWORKS.get(network, "-"))
-    return Table1Set(name + suffix, source, name, network, printed=printed)
+    return Table1Set(name + suffix, source, name, network, printed=True)
 
 
 def _small_sets(preset: str, folder: Path, say: Say, notes: list[str]) -> list[Table1Set]:
@@ -318,7 +316,7 @@ def _in_pieces(x: Features, function: Callable[[Any], Any]) -> Features:
     return np.concatenate(found)
 
 
-# Table 1 of paper 001 with predictors of our own: one network, two dropout networks and a deep ensemble on each data
+# Table 1 of the paper with predictors of our own: one network, two dropout networks and a deep ensemble on each data
 # set.
 #
 # The networks learn from the training instances alone. The others are halved: one half, the paper's calibration part,
@@ -329,8 +327,6 @@ SIZE = {"DN(0.1)": "n_samples", "DN(0.6)": "n_samples", "DE": "n_members"}  # th
 N_SMALL_SETS = 3
 ON_IMAGENET_NETWORK = "uqassay.lab.papers.credal_calibration.imagenet_networks:run_on_imagenet_network"
 
-Progress = Callable[[str], None]
-
 
 def reproduce_trained_table1(
     preset: str,
@@ -340,14 +336,14 @@ def reproduce_trained_table1(
     seed: int = 0,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the table's four predictors on every data set that is there, and judge them.
 
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        See `uqassay.lab.papers.credal_calibration.table1_plans`.
+        See `uqassay.lab.papers.credal_calibration.plan`.
     conventions : sequence of {"exact", "paper-code"}
     options : Table1Options, optional
         With data, these stand in place of the files of the only data set, such as a copy of CIFAR-10.
@@ -414,7 +410,7 @@ def reproduce_trained_table1(
             ]
     if not judged:
         raise all_failed("table1", failed)
-    printed = {one.title: one.printed for one in sets if one.printed is not None}
+    printed = [one.title for one in sets if one.printed]
     return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed, resample=bool(options.resample))
 
 
@@ -423,7 +419,7 @@ def trained_steps(plan: Table1Plan) -> int:
 
     Examples
     --------
-    >>> from uqassay.lab.papers.credal_calibration.table1_plans import PLANS
+    >>> from uqassay.lab.papers.credal_calibration.plan import PLANS
     >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
     (27, 154)
     """

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.refusals import refuses
 
-from uqassay.lab.papers.disentangling.maps import (
+from uqassay.lab.papers.disentangling.figures import (
     MOONS,
     TRIANGLE,
     Maps,

@@ -1,25 +1,34 @@
-"""Which estimator, splitter or function was given, as plain values: stored results are found by them."""
+"""Estimators, labels and splits of the user: which are accepted, by what stored results are found, and copies of them."""
 
 import copy
 import hashlib
 import inspect
+import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import as_array
 from uqassay.checks import fail, whole
 from uqassay.errors import InputError
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.runner import POLL_SECONDS
+from uqassay.lab.bench.store import Store, StoredResult
 
 __all__ = [
     "check_estimator",
+    "coded_labels",
     "identity_of",
+    "labels_of_rows",
     "run_seeds",
+    "stored_result",
     "unfitted_copy",
 ]
-
 
 # Plain values that say which estimator, splitter or function was given: stored results are found again by them.
 #
@@ -183,3 +192,75 @@ def run_seeds(base: int, runs: int) -> list[int]:
     """
     whole(runs, "runs", "for example 5", least=1)
     return [int(np.random.SeedSequence(base, spawn_key=(r,)).generate_state(1)[0]) for r in range(runs)]
+
+
+# Labels of any kind as class indices.
+
+
+def labels_of_rows(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Labels as an array, one for each row of X."""
+    labels = as_array(y, "y")
+    if labels.ndim != 1 or len(labels) != n_rows:
+        got = f"got shape {labels.shape} for {n_rows} rows"
+        fail("y", "must hold one label for each row of X", got, "give one label for each instance", code="shape")
+    return labels
+
+
+def coded_labels(parts: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The distinct labels as text, sorted, and the place of each label among them, part after part.
+
+    Parameters
+    ----------
+    parts : dict of str to array (n,)
+        Labels by the name of the argument, for errors.
+
+    Examples
+    --------
+    >>> names, codes = coded_labels({"y": np.array(["b", "a", "b"])})
+    >>> names, codes.tolist()
+    (('a', 'b'), [1, 0, 1])
+    """
+    for name, part in parts.items():
+        if part.ndim != 1:
+            got = f"got shape {part.shape}"
+            fail(name, "must hold one label for each row", got, "give one axis", code="shape")
+        missing = [i for i, label in enumerate(part.tolist()) if label is None or label != label]
+        if missing:
+            remedy = "fill in missing labels, or drop such rows"
+            fail(name, "must hold a label in each row", f"row {missing[0]} has none", remedy, code="missing")
+    every = list(parts.values())
+    try:
+        names, codes = np.unique(np.concatenate(every), return_inverse=True)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for part in every for label in part.tolist()})
+        got = f"got {' and '.join(kinds)}"
+        raise InputError("y", "must hold labels of one type", got, "convert all to text", code="type") from problem
+    return tuple(str(name) for name in names.tolist()), codes.astype(np.int64)
+
+
+# Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was.
+
+
+def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[], CellResult]) -> StoredResult:
+    """The stored result of a cell; if there is none, or a damaged one, that of `make` is stored first.
+
+    Parameters
+    ----------
+    folder : path
+        As in `uqassay.lab.bench.store.Store`.
+    cell : Cell
+        Its key holds all that the result depends on.
+    """
+    store = Store(folder)
+    store.recover([cell.key])
+    while not store.claim(cell.key):
+        if store.states([cell.key])[0].state == "done":
+            return store.result(cell.key)
+        store.retry(cell.key)
+        time.sleep(POLL_SECONDS)  # another process may be making it
+    start = time.perf_counter()
+    try:
+        store.finish(cell, make(), seconds=time.perf_counter() - start)
+    finally:
+        store.release(cell.key)
+    return store.result(cell.key)

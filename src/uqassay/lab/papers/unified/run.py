@@ -1,40 +1,46 @@
-"""The experiments of paper 000 with predictors trained here: Tables 1, 2 and 4 to 10, Figures 1 to 20.
+"""The unified evaluation with predictors trained here: Tables 1, 2 and 4 to 10, Figures 1 to 20.
 
 Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. Printed values are
 compared by the preset "paper" on the paper's data alone; elsewhere they are context.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 from uqassay.checks import one_of
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.given import given_files
-from uqassay.lab.papers.options import check_whole
+from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Workers, check_whole, given_files
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells
-from uqassay.lab.papers.unified.ablations import ablation_cells, ablation_lines, claim_lines, vertex_notes
-from uqassay.lab.papers.unified.judging import FOUR_CLASSES, JudgedDataSet, check_four_classes, judge
-from uqassay.lab.papers.unified.predictors import (
-    PLANS,
-    PRESETS,
-    chosen_predictors,
-    data_set_names,
+from uqassay.lab.papers.unified.judging import (
+    FOUR_CLASSES,
+    JudgedDataSet,
+    check_four_classes,
     incomplete_notes,
-    trained_data,
+    judge,
     training_cells,
 )
-from uqassay.lab.papers.unified.tables import table_cells, table_lines
+from uqassay.lab.papers.unified.plan import PLANS, PRESETS, chosen_predictors, data_set_names, trained_data
+from uqassay.lab.papers.unified.printed import LAYOUTS, SOURCE
+from uqassay.lab.papers.unified.tables import (
+    ablation_cells,
+    ablation_lines,
+    claim_lines,
+    table_cells,
+    table_lines,
+    vertex_notes,
+)
 from uqassay.text import count, counted
 
-__all__ = ["PRESETS", "reproduce_unified", "steps_of_unified"]
+__all__ = [
+    "PRESETS",
+    "reproduce_unified",
+    "steps_of_unified",
+]
 
-Progress = Callable[[str], None]
-
-SOURCE = "Manchingal, Mubashar, Wang and Cuzzolin, A unified evaluation framework for epistemic predictions"
 
 NOTES = (
     "exact: all events, nothing clipped, Dirichlet distributions as they are stated. paper: as the authors' code, masses "
@@ -59,11 +65,7 @@ def reproduce_unified(
         "MNIST.",
     ] = "cpu",
     dataset: Annotated[str | Sequence[str] | None, "Data sets, instead of the preset's."] = None,
-    data: Annotated[
-        str | os.PathLike[str] | None,
-        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
-        "exactly one data set. The numbers are then not compared with the paper.",
-    ] = None,
+    data: OtherFiles = None,
     data_name: Annotated[str | None, "Name of these files in the output."] = None,
     predictors: Annotated[str | Sequence[str] | None, "Names of predictors as in the paper."] = None,
     backbone: Annotated[str | None, '"mlp", "cnn", "cnn-small" or "resnet50".'] = None,
@@ -94,14 +96,14 @@ def reproduce_unified(
     sets: Annotated[int | None, "Number of sets of two or more classes in RS-NN."] = None,
     vertex_classes: Annotated[Sequence[int], "The four classes of Table 4, counted from 0."] = FOUR_CLASSES,
     runs: Annotated[int | None, "Number of trainings of each predictor."] = None,
-    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
-    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    seed: FirstSeed = 0,
+    workers: Workers = 1,
     resume: Annotated[
         str | os.PathLike[str] | None,
         "Folder for the predictions; predictions that are there are not trained again.",
     ] = None,
-    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    figures: Figures = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Train the eight predictors, judge them in both conventions, and compare with the printed tables.
 
@@ -183,7 +185,7 @@ def reproduce_unified(
         from uqassay.lab.papers.unified.figures import write_unified_figures
 
         reading += ["", *write_unified_figures(figures, [one for one, _ in judged], say)]
-    return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading))
+    return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading), layouts=LAYOUTS)
 
 
 def steps_of_unified(

@@ -7,9 +7,9 @@ from tests.refusals import refuses
 from uqassay.calibration import credal_calibration_test
 from uqassay.lab.datasets.generated import two_gaussians
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import table1_training
-from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
-from uqassay.lab.papers.credal_calibration.table1 import (
+from uqassay.lab.papers.credal_calibration import training
+from uqassay.lab.papers.credal_calibration.run import steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.tables import (
     LabelledEnsemble,
     holds_training_data,
     judge_together,
@@ -162,7 +162,7 @@ def test_options_reach_the_training(parts, monkeypatch):
         seen.update(options, preset=preset)
         return "result"
 
-    monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
+    monkeypatch.setattr(training, "reproduce_trained_table1", record)
     given = {"data": parts, "data_name": "a copy", "dataset": ["cifar-10"], "epochs": 1, "batch_size": 4}
     assert reproduce("credal-calibration", figure="table1", preset="gpu-hour", seed=5, **given) == "result"
     assert seen["options"].given() == given

@@ -3,7 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
-from uqassay.lab.papers.disentangling.choices import (
+from uqassay.lab.papers.disentangling.plan import (
     CONVENTIONS,
     DATASETS,
     IN_PAPER,
@@ -17,9 +17,8 @@ from uqassay.lab.papers.disentangling.choices import (
     chosen_preset,
     chosen_where,
     method_options,
-    short_name,
 )
-from uqassay.lab.papers.disentangling.printed import DECOMPOSITIONS
+from uqassay.lab.papers.disentangling.printed import DECOMPOSITIONS, short_name
 from uqassay.lab.papers.disentangling.printed import METHODS as PRINTED
 from uqassay.lab.papers.disentangling.trainings import Conditions
 

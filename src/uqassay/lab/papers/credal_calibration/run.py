@@ -1,25 +1,29 @@
-"""The protocol of paper 001: error rates, Table 1 on what is given, Table 2."""
+"""The protocol of the paper: error rates, Table 1 on what is given, Table 2."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from uqassay.checks import fail, one_of, whole
 from uqassay.lab.papers.credal_calibration.error_rates import (
     NOTES,
-    SOURCE,
     ErrorRates,
     Plan,
     error_cells,
     error_rates,
     read_rates,
 )
+from uqassay.lab.papers.credal_calibration.plan import PAPER_SETS, Table1Options, plan_of
+from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting
-from uqassay.lab.papers.credal_calibration.table1 import holds_training_data, reproduce_table1, table1_steps
-from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS, Table1Options, plan_of
-from uqassay.lab.papers.credal_calibration.table2 import reproduce_table2
+from uqassay.lab.papers.credal_calibration.tables import (
+    holds_training_data,
+    reproduce_table1,
+    reproduce_table2,
+    table1_steps,
+)
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.options import taken_by
+from uqassay.lab.papers.options import Progress, Say, Workers, taken_by
 from uqassay.lab.papers.reproduction import Reproduction
 
 __all__ = [
@@ -28,7 +32,7 @@ __all__ = [
 ]
 
 
-# Table 1 of paper 001 on what is given: saved ensembles, files to train on, or the data sets of a preset.
+# Table 1 of the paper on what is given: saved ensembles, files to train on, or the data sets of a preset.
 
 OF_TESTS = ("data", "resample")  # options that trainings do not need
 
@@ -42,7 +46,7 @@ def any_table1(
     seed: int,
     workers: int,
     resume: str | os.PathLike[str] | None,
-    progress: Callable[[str], None] | None,
+    progress: Progress,
 ) -> Reproduction:
     """Judge saved ensembles if `options.data` holds such; else train predictors and judge them.
 
@@ -56,7 +60,7 @@ def any_table1(
     """
     data = options.data
     if data is None or holds_training_data(data):
-        from uqassay.lab.papers.credal_calibration.table1_training import reproduce_trained_table1
+        from uqassay.lab.papers.credal_calibration.training import reproduce_trained_table1
 
         return reproduce_trained_table1(
             preset, conventions, options=options, seed=seed, workers=workers, resume=resume, progress=progress
@@ -74,7 +78,7 @@ def any_table1(
 def any_table1_steps(preset: str, n_conventions: int, options: Table1Options) -> int:
     """Approximate number of calls of ``progress``."""
     if options.data is None or holds_training_data(options.data):
-        from uqassay.lab.papers.credal_calibration.table1_training import trained_steps
+        from uqassay.lab.papers.credal_calibration.training import trained_steps
 
         return trained_steps(plan_of(preset, options))
     return n_conventions * table1_steps(options.data)
@@ -82,7 +86,7 @@ def any_table1_steps(preset: str, n_conventions: int, options: Table1Options) ->
 
 # Error rates of the credal calibration test: the paper's four figures; Table 1 on other ensembles; Table 2's sizes.
 #
-# Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, section 4.2, Table 1, and appendix A.2, Table 2.
+# Credal calibration, section 4.1, Figure 1, appendix B, Figures 2 to 4, section 4.2, Table 1, and appendix A.2, Table 2.
 
 FIGURES = {
     "1": CredalSetting(),
@@ -94,8 +98,6 @@ TABLE, SIZES = "table1", "table2"
 PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "gpu-hour": (0, 100), "paper": (1000, 100)}  # R and D
 CONVENTIONS = {"exact": ("exact",), "paper-code": ("paper-code",), "both": ("exact", "paper-code")}
 NULLS = ("random", "minimised")
-
-Progress = Callable[[str], None]
 
 
 def reproduce_credal_calibration(
@@ -128,7 +130,7 @@ def reproduce_credal_calibration(
         "the random null do, and Table 1 does not; the minimised null and the authors' code never resample.",
     ] = None,
     runs: Annotated[int | None, "Number of data sets R, instead of the preset's."] = None,
-    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    workers: Workers = 1,
     seed: Annotated[int, "Seed of every random draw."] = 0,
     resume: Annotated[
         str | os.PathLike[str] | None,
@@ -177,7 +179,7 @@ def reproduce_credal_calibration(
         "Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs "
         "matplotlib.",
     ] = None,
-    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Measure the error rates of the credal calibration test, or apply it to ensembles.
 
@@ -250,13 +252,13 @@ def reproduce_credal_calibration(
     cells = [cell for rates in found for cell in error_cells(figure, rates)]
     reading = read_rates(figure, found)
     if figures is not None:
-        from uqassay.lab.papers.credal_calibration.error_rates import write_error_figure, write_scenario_figure
+        from uqassay.lab.papers.credal_calibration.figures import write_error_figure, write_scenario_figure
 
         if figure == "1":
             reading.append(f"figure: {write_scenario_figure(figures, seed=seed)}")
         reading.append(f"figure: {write_error_figure(figures, figure, found)}")
     notes = (*NOTES, *(note for rates in found for note in rates.notes))
-    return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading))
+    return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading), layouts=LAYOUTS)
 
 
 def steps_of_credal_calibration(
@@ -301,5 +303,5 @@ def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> Non
         fail("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
 
 
-def _named(progress: Progress, name: str) -> Progress:
+def _named(progress: Say, name: str) -> Say:
     return lambda step: progress(f"{name}: {step}")

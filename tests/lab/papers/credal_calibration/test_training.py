@@ -21,11 +21,9 @@ from uqassay.lab.datasets import registry
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.methods import build_method
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.credal_calibration import table1_training
-from uqassay.lab.papers.credal_calibration import table1_training as table1_data
+from uqassay.lab.papers.credal_calibration import training
 from uqassay.lab.papers.credal_calibration.imagenet_networks import MEAN, SD, ImagenetNetwork
-from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
-from uqassay.lab.papers.credal_calibration.table1_plans import (
+from uqassay.lab.papers.credal_calibration.plan import (
     BATCH,
     OWN_TRAINING,
     PAPER_SETS,
@@ -34,13 +32,14 @@ from uqassay.lab.papers.credal_calibration.table1_plans import (
     part_size,
     plan_of,
 )
-from uqassay.lab.papers.credal_calibration.table1_training import (
+from uqassay.lab.papers.credal_calibration.run import steps_of_credal_calibration
+from uqassay.lab.papers.credal_calibration.training import (
     FIRST_NEW_CLASS,
     PREDICTORS,
     frozen_features,
     training_sets,
 )
-from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.metrics import expected_calibration_error
 
 TABLE = {"figure": "table1", "preset": "smoke"}
@@ -150,7 +149,7 @@ def test_resume_trains_nothing_again(smoke, monkeypatch):
         raise AssertionError("trained again")
 
     monkeypatch.setattr(bench_methods, "run_method", refuse)
-    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    monkeypatch.setattr(training, "frozen_features", refuse)
     assert reproduce("credal-calibration", **TABLE, resume=folder).to_json() == before.to_json()
     assert [path.stat().st_mtime_ns for path in places] == times
     other = reproduce("credal-calibration", **TABLE, resume=folder, convention="paper-code")
@@ -177,7 +176,7 @@ def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
         raise AssertionError("trained again")
 
     monkeypatch.setattr(bench_methods, "run_method", counted)
-    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    monkeypatch.setattr(training, "frozen_features", refuse)
     assert reproduce("credal-calibration", **TABLE, resume=moved).to_json() == before.to_json()
     assert trained == [("digits", "S")]
     assert {row.key for row in Store(moved).states()} == keys
@@ -204,9 +203,9 @@ def test_what_was_broken_off_goes_on(smoke, monkeypatch):
 @pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_path):
     needs("distributed")
-    monkeypatch.setattr(table1_training, "PREDICTORS", {"DE": "deep-ensemble"})
-    found = table1_data.training_sets
-    monkeypatch.setattr(table1_training, "training_sets", lambda *of: (found(*of)[0][:1], []))  # digits
+    monkeypatch.setattr(training, "PREDICTORS", {"DE": "deep-ensemble"})
+    found = training.training_sets
+    monkeypatch.setattr(training, "training_sets", lambda *of: (found(*of)[0][:1], []))  # digits
     reproduce("credal-calibration", **TABLE, resume=tmp_path, workers=2)
     np.testing.assert_array_equal(stored(tmp_path, "digits", "DE")[0], stored(smoke[0], "digits", "DE")[0])
 
@@ -220,12 +219,12 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
 
     monkeypatch.setattr(bench_methods, "run_method", broken)
     plan = replace(PLANS["smoke"], n_members=2)  # so DN and DE are other cells, and S is kept
-    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: plan)
+    monkeypatch.setattr(training, "plan_of", lambda preset, options: plan)
     result = reproduce("credal-calibration", **TABLE, resume=folder)
     assert {name.split("/")[1] for name in values(result)} == {"S"}
     assert "frozen features, DN(0.6) failed: ValueError: no weights" in result.notes
     assert values(result)["digits/S/exact/avg_accuracy"] == values(before)["digits/S/exact/avg_accuracy"]
-    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: replace(plan, epochs=1))
+    monkeypatch.setattr(training, "plan_of", lambda preset, options: replace(plan, epochs=1))
     with refuses("table1", "all-failed", got="no weights"):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
@@ -270,7 +269,7 @@ def test_table_1_is_figure_table1(monkeypatch, capsys):
         seen.append((preset, conventions, seed, workers, options.given()))
         raise InputError("seen", "enough", code="undefined")
 
-    monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
+    monkeypatch.setattr(training, "reproduce_trained_table1", record)
     for words in (["--table", "1"], ["--figure", "table1"]):
         assert (
             main(["reproduce", "credal-calibration", *words, "--preset", "smoke", "--seed", "3", "--workers", "2"]) == 2
@@ -335,7 +334,7 @@ PAPER = {"figure": "table1", "preset": "paper", "image_size": 32, "read_size": 3
 def test_paper_runs_on_files_of_all_its_data_sets(paper_files, vision, monkeypatch, tmp_path):
     monkeypatch.setenv("UQASSAY_DATA", str(paper_files))
     monkeypatch.setattr(datasets, "load_dataset", registry.load_dataset)  # `without_mnist` holds for the whole module
-    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: small_plan(plan_of(preset, options)))
+    monkeypatch.setattr(training, "plan_of", lambda preset, options: small_plan(plan_of(preset, options)))
     result = reproduce("credal-calibration", **PAPER, resume=tmp_path / "run")
     found = values(result)
     images = [f"{name}, {net}" for name in PLANS["paper"].image_sets for net in ("MobileNetV2", "VGG16")]
@@ -429,7 +428,7 @@ def test_given_features_are_no_images(tmp_path):
 
 @pytest.fixture
 def digit_images():
-    return table1_data._as_images(datasets.load_dataset("digits", test_size=0.5))
+    return training._as_images(datasets.load_dataset("digits", test_size=0.5))
 
 
 def test_frozen_features_hold_the_new_classes_once_each(digit_images):

@@ -1,6 +1,7 @@
-"""Maps of aleatoric and epistemic uncertainty over the plane: paper 004, Figures 3, 6 and 7."""
+"""Figures 1 to 13 of the disentanglement paper: curves of every method, and maps of uncertainty over the plane."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,29 +12,107 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.checks import one_of
+from uqassay.evidence import EXPERIMENTS, Contender
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.generated import triangle, two_moons
+from uqassay.lab.papers.disentangling.printed import PARTS
 from uqassay.lab.papers.disentangling.trainings import Conditions, training_sets
 from uqassay.lab.papers.figure_files import check_folder, write_figure
+from uqassay.lab.papers.options import Progress
 from uqassay.measures import decompose
+from uqassay.report.figures import draw_disentanglement_grid, plot_expected_behaviour
 from uqassay.text import counted, percent
 
 __all__ = [
     "MOONS",
+    "PAPER_FIGURES",
     "TRIANGLE",
     "Maps",
     "Panel",
     "Setting",
+    "curve_grid",
     "draw_maps",
     "mean_by_distance",
     "mean_by_side",
     "triangle_maps",
     "two_moons_maps",
+    "write_disentanglement_figures",
     "write_map_figures",
 ]
 
+# Figures 1, 2, 4 and 8 to 13 of the paper: expected behaviour, and the curves of every method and decomposition.
 
-# Maps of aleatoric and epistemic uncertainty over the plane: two moons (paper 004, Figs. 3 and 7) and a triangle (Fig.
+# data set and experiment: number of the figure in the paper
+PAPER_FIGURES = {
+    ("cifar-10", "dataset-size"): 2,
+    ("cifar-10", "label-noise"): 4,
+    ("fashion-mnist", "dataset-size"): 8,
+    ("wine", "dataset-size"): 9,
+    ("bci", "dataset-size"): 10,
+    ("fashion-mnist", "label-noise"): 11,
+    ("wine", "label-noise"): 12,
+    ("bci", "label-noise"): 13,
+}
+PANEL = (2.7, 2.2)  # inches
+MARGIN = (1.1, 0.9)
+
+
+def write_disentanglement_figures(
+    folder: str | os.PathLike[str], contenders: Sequence[Contender], *, level: float = 0.95
+) -> list[Path]:
+    """Write the expected behaviour, and the curves of each data set and experiment, as PNG files.
+
+    Parameters
+    ----------
+    contenders : sequence of Contender
+        Of a method and decomposition that occurs twice on a data set, the first is drawn.
+    level : float
+        Of the bands.
+
+    Returns
+    -------
+    list of Path
+        ``disentanglement_figure1.png``; ``disentanglement_figureN.png`` for the data sets of the paper, and
+        ``disentanglement_DATASET_EXPERIMENT.png`` for others.
+    """
+    path = check_folder(folder)
+    names = dict.fromkeys(one.study.dataset for one in contenders)
+    groups = {name: [one for one in contenders if one.study.dataset == name] for name in names}
+    written = [write_figure(path, "disentanglement_figure1", (10.5, 3.0), _expected)]
+    for dataset, group in groups.items():
+        for experiment in EXPERIMENTS[:2]:
+            grid = curve_grid(group, experiment)
+            if grid:
+                written.append(_write_grid(path, dataset, experiment, grid, level))
+    return written
+
+
+def curve_grid(contenders: Sequence[Contender], experiment: str) -> list[list[Contender | None]]:
+    """Contenders with this experiment as rows of decompositions and columns of methods; None where there is none."""
+    found: dict[tuple[str, str], Contender] = {}
+    for one in contenders:
+        if experiment in one.study.measured:
+            found.setdefault((one.decomposition, one.study.method), one)
+    rows = list(dict.fromkeys(decomposition for decomposition, _ in found))
+    columns = list(dict.fromkeys(method for _, method in found))
+    return [[found.get((decomposition, method)) for method in columns] for decomposition in rows]
+
+
+def _write_grid(folder: Path, dataset: str, experiment: str, grid: list[list[Contender | None]], level: float) -> Path:
+    number = PAPER_FIGURES.get((dataset.lower(), experiment))
+    safe = re.sub(r"[^\w-]+", "_", dataset)
+    name = f"disentanglement_figure{number}" if number else f"disentanglement_{safe}_{experiment}"
+    size = (MARGIN[0] + PANEL[0] * max(2, len(grid[0])), MARGIN[1] + PANEL[1] * len(grid))
+    return write_figure(folder, name, size, lambda f: draw_disentanglement_grid(f, grid, experiment, level=level))
+
+
+def _expected(figure: Any) -> None:
+    panels = figure.subplots(1, len(EXPERIMENTS))
+    for ax, experiment in zip(panels, EXPERIMENTS, strict=True):
+        plot_expected_behaviour(experiment, ax=ax, legend=experiment == EXPERIMENTS[1])
+
+
+# Maps of aleatoric and epistemic uncertainty over the plane: two moons (disentanglement, Figs. 3 and 7) and a triangle (Fig.
 # 6).
 #
 # The paper prints neither the networks nor the sizes nor the noise of its two moons. Here they are 1,000 training
@@ -46,7 +125,6 @@ Array = NDArray[np.floating[Any]]
 
 SHARES = (0.01, 0.1, 0.25, 0.5, 1.0)
 NOISE_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
-PARTS = ("aleatoric", "epistemic")
 HEADS = {"gaussian-logits": "gaussian-logits", "information-theoretic": "softmax"}  # by decomposition
 NEAR, FAR = 0.25, 1.0  # distance from the nearest training instance of the whole set
 
@@ -258,7 +336,7 @@ def _distance_to(points: Array, instances: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0.0)))
 
 
-# Figures 3, 6 and 7 of paper 004: maps of uncertainty over the plane, lighter where it is greater.
+# Figures 3, 6 and 7 of the paper: maps of uncertainty over the plane, lighter where it is greater.
 
 TITLES = {"gaussian-logits": "Gaussian logits", "information-theoretic": "Information-theoretic"}
 COLOURS = "viridis"  # lighter is more
@@ -319,7 +397,7 @@ def write_map_figures(
     moons: Setting = MOONS,
     triangle: Setting = TRIANGLE,
     seed: int = 0,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = None,
 ) -> dict[Path, list[dict[str, Any]]]:
     """Compute and draw Figs. 3a, 3b, 6 and 7 as PNG files.
 

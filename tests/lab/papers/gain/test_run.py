@@ -7,17 +7,18 @@ from tests.notes import codes, texts
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.evidence import GainRun
 from uqassay.lab.bench.cell import Cell
-from uqassay.lab.papers.gain.trainings import (
+from uqassay.lab.papers.estimators import stored_result
+from uqassay.lab.papers.gain.run import (
     checked_losses,
     chosen_estimates,
     measured_run,
     packed_run,
-    run_of,
     study_of,
 )
 from uqassay.lab.papers.gain.worlds import GainTask, divided_run
-from uqassay.lab.papers.trainings import stored_result
+from uqassay.lab.papers.trainings import record_of
 
 
 def measured(estimator, split=None, calibration=None, *, seed=0, scores=None, losses=("zero-one",), **given):
@@ -273,7 +274,7 @@ def test_a_stored_run_comes_back(tmp_path, options):
     cell = Cell("json:dumps", dataset="stripes", method="Nearest", seed=0)
     stored = stored_result(tmp_path, cell, lambda: packed_run(measured, facts))
     for result in (packed_run(measured, facts), stored):
-        back = run_of(result)
+        back = record_of(result, GainRun)
         same_sample(back.test, measured.run.test)
         same_sample(back.calibration, measured.run.calibration)
         assert (back.seed, back.sizes, back.notes) == (measured.run.seed, measured.run.sizes, measured.run.notes)

@@ -1,4 +1,4 @@
-"""Table 1 of paper 001: what each preset trains, and named options for what the paper leaves open.
+"""Table 1 of the paper: what each preset trains, and named options for what the paper leaves open.
 
 | preset | data sets | networks | epochs |
 |---|---|---|---|
@@ -30,6 +30,7 @@ __all__ = [
     "OWN_TRAINING",
     "PAPER_SETS",
     "PLANS",
+    "SCRATCH_NETWORKS",
     "PaperSet",
     "Table1Options",
     "Table1Plan",

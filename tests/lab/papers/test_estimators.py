@@ -7,7 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.lab.bench.cell import canonical_json
-from uqassay.lab.papers.identity import identity_of
+from uqassay.lab.papers.estimators import identity_of
 
 
 class Own:

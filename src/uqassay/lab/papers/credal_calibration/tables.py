@@ -1,10 +1,10 @@
-"""Table 1 of paper 001 on given ensembles: calibration tests of ensembles and of their members."""
+"""Tables 1 and 2 of the credal calibration paper: tests of ensembles and of their members, and the sizes of the data sets."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 from zipfile import is_zipfile
 
 import numpy as np
@@ -13,25 +13,31 @@ from numpy.typing import NDArray
 from uqassay.arrays import Floats, as_labels
 from uqassay.calibration import credal_calibration_test
 from uqassay.checks import fail
-from uqassay.errors import InputError
+from uqassay.errors import InputError, MissingDependencyError, UqassayError
 from uqassay.files import problems_named
-from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
-from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.credal_calibration.plan import BATCH, PAPER_SETS, PLANS, part_size
+from uqassay.lab.papers.credal_calibration.printed import LAYOUTS, SOURCE
+from uqassay.lab.papers.options import Progress
+from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import calibration_measure
 from uqassay.predictions import Members, Point, inspect_file, load, load_labels
-from uqassay.text import ABSENT, listed, number, pvalue, text_table
+from uqassay.text import ABSENT, count, listed, number, pvalue, text_table
+
+if TYPE_CHECKING:
+    from uqassay.lab.datasets.registry import DatasetSizes
 
 __all__ = [
+    "SIZES_COLUMNS",
     "LabelledEnsemble",
     "holds_training_data",
     "judge_together",
     "read_ensembles",
     "reproduce_table1",
+    "reproduce_table2",
     "table1_of",
     "table1_steps",
 ]
-
 
 # Ensembles with their labels from a folder of prediction files; a folder of training data is recognised.
 
@@ -176,12 +182,11 @@ def _names(path: Path, n_members: int) -> tuple[str, ...]:
     return ("classifier",) if n_members == 1 else tuple(f"member {m + 1}" for m in range(n_members))
 
 
-# Table 1 of paper 001 on given ensembles: calibration tests of the ensembles and of their members.
+# Table 1 of the paper on given ensembles: calibration tests of the ensembles and of their members.
 #
 # The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted
 # average are those of the other half.
 
-Progress = Callable[[str], None]
 
 MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}
 ALPHA = 0.05
@@ -237,7 +242,7 @@ def reproduce_table1(
     n_draws: int = 100,
     seed: int = 0,
     resample: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Reproduction:
     """Judge the ensembles of a folder, and each of their members alone.
 
@@ -272,7 +277,7 @@ def reproduce_table1(
 def table1_of(
     judged: Sequence[Table1Row],
     notes: Sequence[str] = (),
-    printed: Mapping[str, tuple[str, str]] | None = None,
+    printed: Collection[str] = (),
     *,
     resample: bool = False,
 ) -> Reproduction:
@@ -282,13 +287,12 @@ def table1_of(
     ----------
     notes : sequence of str
         In addition to those of every such table.
-    printed : dict of str to (str, str), optional
-        Data set and architecture in the printed table, by the name of the ensemble.
+    printed : collection of str
+        Names of the ensembles that are of the paper's data sets.
     resample : bool
         Whether instances were drawn with replacement.
     """
-    printed = printed or {}
-    cells = tuple(cell for row in judged for cell in _cells(row, _printed_row(row, printed.get(row.ensemble))))
+    cells = tuple(cell for row in judged for cell in _cells(row, printed=row.ensemble in printed))
     reading = [*_table(judged), "", *_context()]
     about = BESIDE if printed else CONTEXT
     return Reproduction(
@@ -297,6 +301,7 @@ def table1_of(
         cells,
         (about, *NOTES, RESAMPLED if resample else AS_THEY_ARE, *notes),
         tuple(reading),
+        layouts=LAYOUTS,
     )
 
 
@@ -403,26 +408,22 @@ def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[s
 # ---- rows and text ---------------------------------------------------------------------------------------------------
 
 
-def _printed_row(row: Table1Row, place: tuple[str, str] | None) -> dict[str, float]:
-    """The printed numbers of a row by column; none for other data or networks."""
-    if place is None:
-        return {}
-    wanted = (*place, row.row)
-    for one in printed_table("credal_calibration_table1"):
-        if (one["dataset"], one["architecture"], one["predictor"]) == wanted:
-            return {name: float(text) for name, text in one.items() if name.startswith(("avg_", "weighted_"))}
-    return {}
-
-
-def _cells(row: Table1Row, printed: Mapping[str, float]) -> list[PrintedCell]:
+def _cells(row: Table1Row, *, printed: bool) -> list[PrintedCell]:
+    """One cell for each number of a row, with the printed one where the paper has the row."""
     values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
     for key, weighted in row.weighted.items():
         values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
         values[f"weighted_{key}_accuracy"] = weighted.accuracy
         values[f"weighted_{key}_ece_{key}"] = weighted.error
-    place = f"table1/{row.ensemble}/{row.row}/{row.convention}"
+    place, table = f"table1/{row.ensemble}/{row.row}", LAYOUTS["table1"]
     return [
-        PrintedCell.within(f"{place}/{column}", printed.get(column, NAN), value, NAN, NAN)
+        PrintedCell.within(
+            f"{place}/{row.convention}/{column}",
+            table.printed_number(f"{place}/exact/{column}") if printed else NAN,
+            value,
+            NAN,
+            NAN,
+        )
         for column, value in values.items()
     ]
 
@@ -481,3 +482,103 @@ def _context() -> list[str]:
         header += [name, "weighted acc.", "weighted ECE"]
     words = "Table 1 as printed, other networks and data (S: single, DN: dropout network, DE: deep ensemble of ten):"
     return [words, *text_table(header, body)]
+
+
+# Table 2: classes, features and instances of the data sets, beside those that the loaders give.
+
+
+SIZES_COLUMNS = ("classes", "features", "n_train", "n_calibration", "n_test")
+IMAGENET_CLASSES = 1000
+
+SIZES_NOTES = (
+    f"calibration and test parts are halves of the instances that are not trained on, without the rest of a batch of {BATCH}; "
+    "the paper does not say so, but all its sizes are of this form",
+    "D = 1,000 is no number of a data set: for images it is the number of outputs of the networks pretrained on ImageNet, for "
+    "bacteria and proteins the width of the hidden layer",
+)
+REASONS = {
+    (
+        "caltech-101",
+        "classes",
+    ): "the archive has 101 classes, and the printed sizes need all its images; the data set caltech-97 "
+    "merges four pairs of classes of one kind of object, which gives 97 (our guess)",
+    (
+        "bacteria",
+        "classes",
+    ): "the paper does not say at which rank classes are formed; RIKEN's sequences have no labels of their own",
+    (
+        "bacteria",
+        "n_train",
+    ): "the printed parts have 12,859 sequences together; which of RIKEN's database are left out is not said",
+    ("proteins", "classes"): "the paper does not say which sequences are left out",
+    (
+        "proteins",
+        "n_train",
+    ): "the printed parts have 22,006 sequences together, of the 22,168 enzymes of Li et al.; which are left "
+    "out is not said",
+}
+
+
+def reproduce_table2(*, seed: int = 0, progress: Progress = None) -> Reproduction:
+    """Compare the printed sizes with those of the data sets that are at hand.
+
+    Parameters
+    ----------
+    seed : int
+        Of the splits.
+    progress : callable, optional
+        Called with a line of text for each data set.
+
+    Returns
+    -------
+    Reproduction
+        ``table2/CIFAR-10/classes`` and so on; ours is nan for data sets that are not at hand, with a note.
+    """
+    say = progress or (lambda step: None)
+    cells: list[PrintedCell] = []
+    notes: list[str] = []
+    for row in printed_table("credal_calibration_table2_datasets"):
+        name = next(key for key, one in PAPER_SETS.items() if one.in_table2 == row["dataset"])
+        say(f"reading {name}")
+        sizes = _sizes(name, seed)
+        if isinstance(sizes, UqassayError):
+            notes.append(f"{name} is not at hand: {sizes}")
+            cells += [_size_cell(name, row, column, NAN) for column in SIZES_COLUMNS]
+            continue
+        part = part_size(sizes.n_test)
+        found = (sizes.n_classes, _width(name), sizes.n_train, part, part)
+        cells += [
+            _size_cell(name, row, column, float(value)) for column, value in zip(SIZES_COLUMNS, found, strict=True)
+        ]
+        given = "images" if PAPER_SETS[name].images else f"{count(sizes.shape[0]) if sizes.shape else 'no'} features"
+        notes.append(f"{name}: the loader gives {count(sizes.n_train)} and {count(sizes.n_test)} instances, {given}")
+    return Reproduction(
+        "credal-calibration", SOURCE, tuple(cells), (*SIZES_NOTES, *notes), listed=True, layouts=LAYOUTS
+    )
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _sizes(name: str, seed: int) -> "DatasetSizes | UqassayError":
+    """The sizes of a data set, or why it is not at hand."""
+    from uqassay.lab.datasets.registry import sizes_of
+
+    try:
+        return sizes_of(name, rng=seed)
+    except (InputError, MissingDependencyError) as problem:
+        return problem
+
+
+def _width(name: str) -> int:
+    """D: numbers that enter the last layer of the networks as printed."""
+    return IMAGENET_CLASSES if PAPER_SETS[name].images else PLANS["paper"].hidden[-1]
+
+
+def _size_cell(name: str, row: dict[str, str], column: str, ours: float) -> PrintedCell:
+    printed = float(row[column])
+    cell = PrintedCell.within(f"table2/{row['dataset']}/{column}", printed, ours, ours, ours)
+    if cell.agrees is not False:
+        return cell
+    why = REASONS.get((name, column), f"the files here have {count(int(ours))}")
+    return PrintedCell.within(cell.name, printed, ours, ours, ours, note=why)
