@@ -133,7 +133,7 @@ class Answer:
         >>> sure = 0.8 * np.eye(2)[y] + 0.1
         >>> a = uq.assay({"sure": uq.Intervals(sure - 0.01, sure + 0.01)}, y, calibration=())
         >>> [(s.kind, s.low, s.high) for s in a.answer().stretches]
-        [('none', 0.0, 0.13), ('open', 0.13, 0.15), ('choose', 0.15, 42.95), ('open', 42.95, 43.38), ('none', 43.38, inf)]
+        [('none', 0.0, 0.13), ('open', 0.13, 0.15), ('choose', 0.15, 42.91), ('open', 42.91, 43.25), ('none', 43.25, inf)]
         """
         known = [Stretch(c.low, c.high, "choose", c.models) for c in self.choices]
         known += [Stretch(low, high, "none") for low, high in self.none]
