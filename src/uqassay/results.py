@@ -7,6 +7,7 @@ import textwrap
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import accumulate, zip_longest
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -37,6 +38,7 @@ __all__ = [
 
 # A small table of texts to read, with the best cells marked: as plain text, Markdown, LaTeX and HTML.
 
+COLUMNS = 88  # characters of a line
 MOST_ROWS = 12  # in a notebook; the line below says how many more there are
 NARROWEST = 16  # characters of a column of words that a narrow page leaves together
 WIDTH, HEIGHT, MARGIN = 140.0, 18.0, 6.0  # of the drawing of one row, in pixels
@@ -93,20 +95,57 @@ class ShownTable:
     caption: str = ""  #: What the numbers mean, in sentences.
     marks: str = ""  #: What bold and underlined mean; plain text shows neither.
     n_words: int = 1  #: Number of first columns that hold words, to the left; numbers stand to the right.
+    #: What * and ° behind a number mean, which plain text has in the place of bold and underlined; without it there are none.
+    plain_marks: str = ""
+    more: str = ""  #: Sentences that follow the caption and what the marks mean.
+    #: Whether what stands `after` a number may stand below it: in HTML, and in plain text that would be too wide.
+    below: bool = False
 
-    def as_text(self) -> list[str]:
-        """Lines of plain text; none without rows."""
+    def as_text(self, width: int = COLUMNS) -> list[str]:
+        """Lines of plain text; none without rows. With `below`, columns without room in `width` follow as a further table."""
         if not self.rows:
             return []
-        words = self.n_words
-        cells = [[visible(f"{cell.text} {cell.after}".rstrip()) for cell in row.cells] for row in self.rows]
-        widths = [max(map(len, column)) for column in zip(self.header, *cells, strict=True)]
+        texts = self.plain_texts()
+        afters = [[visible(cell.after) for cell in row.cells] for row in self.rows]
+        pairs = [list(zip(*both, strict=True)) for both in zip(texts, afters, strict=True)]
+        lines = self._lines([self.header, *([f"{text} {after}".rstrip() for text, after in row] for row in pairs)])
+        if not self.below or max(map(len, lines)) <= width:
+            return lines
+        body = [line for both in zip(texts, afters, strict=True) for line in both if any(line)]
+        heads = [_wrapped(title, column) for title, column in zip(self.header, zip(*body, strict=True), strict=True)]
+        body = [*map(list, zip_longest(*heads, fillvalue="")), *body]
+        widths = [2 + max(map(len, column)) for column in zip(*body, strict=True)]
+        words, found, left = range(self.n_words), list[str](), range(self.n_words, len(widths))
+        while left:
+            room = width - sum(widths[i] for i in words)
+            n = max(1, sum(total <= room for total in accumulate(widths[i] for i in left)))
+            part = [[line[i] for i in (*words, *left[:n])] for line in body]
+            found += [*([""] if found else []), *self._lines([line for line in part if any(line)])]
+            left = left[n:]
+        return found
+
+    def plain_texts(self) -> list[list[str]]:
+        """Texts of all cells; marks follow the numbers, and blanks where other rows of the column have marks."""
+        texts = [[visible(cell.text) for cell in row.cells] for row in self.rows]
+        if not self.plain_marks:
+            return texts
+        signs = [["*" if cell.best else "°" if cell.tied else " " for cell in row.cells] for row in self.rows]
+        marked = [any(sign != " " for sign in column) for column in zip(*signs, strict=True)]
+        return [
+            [text + sign * has for text, sign, has in zip(*row, marked, strict=True)]
+            for row in zip(texts, signs, strict=True)
+        ]
+
+    def _lines(self, body: Sequence[Sequence[str]]) -> list[str]:
+        """Aligned lines, of which the first is the header."""
+        widths = [max(map(len, column)) for column in zip(*body, strict=True)]
 
         def line(texts: Sequence[str]) -> list[str]:
-            left = "  ".join(text.ljust(width) for text, width in zip(texts[:words], widths, strict=False))
-            return [left, *texts[words:]]
+            left = "  ".join(text.ljust(width) for text, width in zip(texts, widths[: self.n_words], strict=False))
+            return [left, *texts[self.n_words :]]
 
-        return [text.rstrip() for text in text_table(line(self.header), map(line, cells))]
+        head, *others = map(line, body)
+        return [text.rstrip() for text in text_table(head, others)]
 
     def as_markdown(self) -> str:
         """A table of GitHub's Markdown: the best in bold, those tied with it underlined."""
@@ -114,7 +153,7 @@ class ShownTable:
         lines = [list(map(markdown_text, self.header)), rule]
         lines += [[_marked(cell, markdown_text, "**{}**", "<ins>{}</ins>") for cell in row.cells] for row in self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        said = self._said()
+        said = self.said()
         return f"{table}\n\n{markdown_text(said)}" if said else table
 
     def as_latex(self) -> str:
@@ -122,7 +161,7 @@ class ShownTable:
         lines = [
             r"% needs \usepackage{booktabs}",
             r"\begin{table}",
-            rf"\caption{{{latex_text(self._said())}}}",
+            rf"\caption{{{latex_text(self.said())}}}",
             r"\centering",
             rf"\begin{{tabular}}{{{'l' * self.n_words}{'r' * (len(self.header) - self.n_words)}}}",
             r"\toprule",
@@ -148,7 +187,7 @@ class ShownTable:
         head += "" if scale is None else f'<th style="{LINE}"></th>'
         lines = []
         for row in shown:
-            texts = [_marked(cell, html_text, "<b>{}</b>", "<u>{}</u>") for cell in row.cells]
+            texts = [self._html_texts(cell) for cell in row.cells]
             faint = FAINT if row.reference else ""
             cells = "".join(self._html_cell("td", i, faint, text) for i, text in enumerate(texts))
             drawn = "" if scale is None else f'<td style="padding:0 0 0 6px;{faint}">{scale.drawn(row.bar)}</td>'
@@ -158,7 +197,7 @@ class ShownTable:
             lines.append(f'<tr style="background:none">{empty}<td style="padding:0 0 0 6px">{scale.axis()}</td></tr>')
         rest = len(self.rows) - len(shown)
         more = f"<p>{counted(rest, 'more row')}, which to_markdown() shows too.</p>" if rest else ""
-        said = self._said()
+        said = self.said()
         caption = f'<p style="{FAINT}">{html_text(said)}</p>' if said else ""
         table = (
             f'<table style="border-collapse:collapse;margin:.5em 0;font-size:inherit"><thead><tr>{head}</tr></thead>'
@@ -166,9 +205,19 @@ class ShownTable:
         body = f"<tbody>{''.join(lines)}</tbody>"
         return f'<div style="overflow-x:auto">{table}{body}</table></div>{more}{caption}'
 
-    def _said(self) -> str:
+    def said(self, *, plain: bool = False) -> str:
+        """The caption and what the marks mean, where there are any; in `plain` text those that it has."""
         marked = any(cell.best or cell.tied for row in self.rows for cell in row.cells)
-        return " ".join(filter(None, (self.caption, self.marks if marked else "")))
+        marks = self.plain_marks if plain else self.marks
+        return " ".join(filter(None, (self.caption, marks if marked else "", self.more)))
+
+    def _html_texts(self, cell: ShownCell) -> str:
+        if not self.below:
+            return _marked(cell, html_text, "<b>{}</b>", "<u>{}</u>")
+        marked = _marked(cell._replace(after=""), html_text, "<b>{}</b>", "<u>{}</u>")
+        return (
+            f'{marked}<br><span style="font-size:.8em;{FAINT}">{html_text(cell.after)}</span>' if cell.after else marked
+        )
 
     def _html_cell(self, tag: str, i: int, style: str, text: str) -> str:
         side = "text-align:right;white-space:nowrap"
@@ -183,6 +232,13 @@ def _marked(cell: ShownCell, escaped: Callable[[str], str], best: str, tied: str
     text = escaped(cell.text)
     text = best.format(text) if cell.best else tied.format(text) if cell.tied else text
     return f"{text} {escaped(cell.after)}" if cell.after else text
+
+
+def _wrapped(title: str, column: Sequence[str]) -> list[str]:
+    """A heading in lines that are no wider than the column below it, where its words allow that."""
+    held = title.replace(" ↑", "\u00a0↑").replace(" ↓", "\u00a0↓")
+    lines = textwrap.wrap(held, max(1, *map(len, column)), break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
 # -- the drawing beside the rows -----------------------------------------------------------------------------------------
@@ -240,8 +296,6 @@ def _svg(marks: str, height: float) -> str:
 
 
 # How a result is shown: by `repr`, in a notebook, as a summary, as Markdown and LaTeX. One mechanism for all results.
-
-COLUMNS = 88  # characters of a line
 
 
 class Text(str):
@@ -319,7 +373,7 @@ class Shown:
         details = [line for text in self._shown_details() for line in _folded(text, indent="  ")]
         notes = [line for note in self._shown_notes() for line in _folded(f"! {note}", indent="  ", hanging="    ")]
         table = self._shown_table()
-        numbers = [*table.as_text(), *_folded(table.caption, indent="  ")]
+        numbers = [*table.as_text(), *_folded(table.said(plain=True), indent="  ")]
         parts = [
             [*self._heading(noted=False), *details],
             numbers,
@@ -330,8 +384,11 @@ class Shown:
 
     def to_markdown(self) -> Text:
         """What was found and the main numbers as Markdown for GitHub, to be pasted into a pull request."""
+        return self._markdown(self._written_table())
+
+    def _markdown(self, table: ShownTable) -> Text:
         sentences = [f"**{markdown_text(text)}**" for text in self._shown_sentences()]
-        parts = [*sentences, markdown_text(f"{self._shown_title()}."), self._written_table().as_markdown()]
+        parts = [*sentences, markdown_text(f"{self._shown_title()}."), table.as_markdown()]
         if notes := self._shown_notes():
             parts += ["Reasons for caution:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
         return Text("\n\n".join(parts))
