@@ -19,6 +19,7 @@ from uqassay.text import counted, html_text, latex_text, markdown_text, number, 
 
 __all__ = [
     "COLUMNS",
+    "MOST_ROWS",
     "Bar",
     "Plain",
     "Shown",
@@ -33,12 +34,14 @@ __all__ = [
     "read_json",
     "row_of",
     "spread",
+    "wrapped_heading",
 ]
 
 
 # A small table of texts to read, with the best cells marked: as plain text, Markdown, LaTeX and HTML.
 
 COLUMNS = 88  # characters of a line
+HEADING = 15  # characters of a heading that stand in one line, whatever is below it
 MOST_ROWS = 12  # in a notebook; the line below says how many more there are
 NARROWEST = 16  # characters of a column of words that a narrow page leaves together
 WIDTH, HEIGHT, MARGIN = 140.0, 18.0, 6.0  # of the drawing of one row, in pixels
@@ -108,11 +111,15 @@ class ShownTable:
         texts = self.plain_texts()
         afters = [[visible(cell.after) for cell in row.cells] for row in self.rows]
         pairs = [list(zip(*both, strict=True)) for both in zip(texts, afters, strict=True)]
-        lines = self._lines([self.header, *([f"{text} {after}".rstrip() for text, after in row] for row in pairs)])
+        lines = self._lines(
+            [self.header, *([f"{text} {after}" if after else text for text, after in row] for row in pairs)]
+        )
         if not self.below or max(map(len, lines)) <= width:
             return lines
         body = [line for both in zip(texts, afters, strict=True) for line in both if any(line)]
-        heads = [_wrapped(title, column) for title, column in zip(self.header, zip(*body, strict=True), strict=True)]
+        heads = [
+            wrapped_heading(title, column) for title, column in zip(self.header, zip(*body, strict=True), strict=True)
+        ]
         body = [*map(list, zip_longest(*heads, fillvalue="")), *body]
         widths = [2 + max(map(len, column)) for column in zip(*body, strict=True)]
         words, found, left = range(self.n_words), list[str](), range(self.n_words, len(widths))
@@ -234,10 +241,10 @@ def _marked(cell: ShownCell, escaped: Callable[[str], str], best: str, tied: str
     return f"{text} {escaped(cell.after)}" if cell.after else text
 
 
-def _wrapped(title: str, column: Sequence[str]) -> list[str]:
-    """A heading in lines that are no wider than the column below it, where its words allow that."""
+def wrapped_heading(title: str, column: Sequence[str]) -> list[str]:
+    """A heading in lines that are no wider than the column below it, or than `HEADING`, where its words allow that."""
     held = title.replace(" ↑", "\u00a0↑").replace(" ↓", "\u00a0↓")
-    lines = textwrap.wrap(held, max(1, *map(len, column)), break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(held, max(HEADING, *map(len, column)), break_long_words=False, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 

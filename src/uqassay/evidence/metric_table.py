@@ -22,7 +22,7 @@ from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import Note
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, Text
 from uqassay.statistics import Estimate
-from uqassay.text import ABSENT, decimals_for, level_text, number, tradeoff
+from uqassay.text import ABSENT, decimals_for, level_text, listed, number, tradeoff
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.scoring import ModelScores
 
 __all__ = [
+    "MANY",
     "METRIC_COLUMNS",
     "Measured",
     "Metrics",
@@ -49,8 +50,8 @@ METRIC_COLUMNS = (
     *("deviation", "best", "tied"),
 )
 MEANINGS = {  # of metrics whose names do not say it
-    "ece": "ECE: mean gap between confidence and accuracy, in 10 bins.",
-    "uq-auc": "Error AUROC (UQ-AUC): chance that a mistake is more uncertain than a right prediction; 0.5 is chance.",
+    "ece": "ECE: mean gap between confidence and accuracy.",
+    "uq-auc": "Error AUROC (UQ-AUC): chance that a mistake is more uncertain than a right prediction.",
     "aurc": "AURC: error rate of what is kept, averaged over all shares kept.",
     "unified": "E: distance to the label + λ · size of the set.",
 }
@@ -145,32 +146,25 @@ class Metrics(Shown):
         """A heading for each metric, with the direction that is better."""
         return tuple(heading(self.assay, m, self.tradeoff, self.score) + direction(self.assay, m) for m in self.metrics)
 
-    def meanings(self) -> tuple[str, ...]:
-        """A sentence on each metric whose name does not say what it is."""
-        return tuple(MEANINGS[metric] for metric in self.metrics if metric in MEANINGS)
+    def explained(self, metrics: Sequence[str]) -> str:
+        """Sentences on those of these metrics whose names do not say what they are, and on the baselines."""
+        said = [MEANINGS[metric] for metric in metrics if metric in MEANINGS]
+        twin = _twin(self.assay)
+        if twin is not None and "unified" not in self.metrics:
+            said.append(f"E is the {metric_label(twin)} here, because no model states sets.")
+        stated = {
+            "vacuous": "vacuous allows every distribution",
+            "class-prior": "class-prior gives the class frequencies",
+        }
+        baselines = [stated[row[0].model] for row in self.by_model().values() if row[0].baseline]
+        return " ".join([*said, *([f"Baselines: {'; '.join(baselines)}."] if baselines else [])])
 
     def caption(self, spread: Spread = "interval") -> str:
         """What the numbers are, and in which order the models stand."""
         level = level_text(self.assay.settings.level)
         after = f"{level} intervals" if spread == "interval" else "± standard deviation over the training runs"
         first = " The lowest mean E stands first." if len(self.assay.candidates) > MANY else ""
-        return f"Estimates with {after}.{first}"
-
-    def without_sets(self) -> str:
-        """Where E is left out, what it is; else ""."""
-        twin = _twin(self.assay)
-        if twin is None or "unified" in self.metrics:
-            return ""
-        return f"E is the {metric_label(twin)} here, because no model states sets."
-
-    def baselines(self) -> str:
-        """What the baselines of the table state."""
-        said = {
-            "vacuous": "vacuous allows every distribution",
-            "class-prior": "class-prior gives the class frequencies",
-        }
-        shown = [said[row[0].model] for row in self.by_model().values() if row[0].baseline]
-        return f"Baselines: {'; '.join(shown)}." if shown else ""
+        return f"With {after}.{first}"
 
     def marks(self, best: str = "Bold", tied: str = "underlined") -> str:
         """What the marks mean; "" without marks. A metric without a test has only its lowest marked."""
@@ -179,7 +173,7 @@ class Metrics(Shown):
         level = level_text(self.assay.settings.level)
         said = f"{best}: the best model; {tied}: no model is shown to be better ({level} for all pairs of a column)."
         untested = [heading(self.assay, m, self.tradeoff, None) for m in self.metrics if m in CALIBRATION_ERRORS]
-        return f"{said} {' and '.join(untested)}: no test, only the lowest is marked." if untested else said
+        return f"{said} {listed(untested)}: no test, only the lowest is marked." if untested else said
 
     def shown_table(self, spread: Spread = "interval", *, explained: bool = False) -> ShownTable:
         """Models in rows, metrics in columns; `explained` with sentences on the metrics and baselines."""
@@ -198,7 +192,7 @@ class Metrics(Shown):
             self.caption(spread),
             self.marks(),
             plain_marks=self.marks("*", "°"),
-            more=" ".join(filter(None, (*self.meanings(), self.without_sets(), self.baselines()))) if explained else "",
+            more=self.explained(self.metrics) if explained else "",
             below=True,
         )
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BEST",
     "CAUTION",
+    "CONCERNING",
     "DEPENDS",
     "MOST_SHOWN",
     "NUMBERS",
