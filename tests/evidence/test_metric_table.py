@@ -168,8 +168,8 @@ def test_of_calibration_errors_only_the_lowest_is_marked_and_the_caption_says_so
     lowest = min(p, key=lambda name: ece_by_counting(p[name], y))
     assert [name for name in p if made[name, "ece"].best] == [lowest]
     assert {made[name, "ece"].tied for name in p} == {None}
-    assert "ECE: no test, only the lowest is marked." in a.metrics().summary().replace("\n  ", " ")
-    assert "no test" not in a.to_latex(metrics=["accuracy"])
+    assert "Of ECE, not tested, only the lowest is marked." in a.metrics().summary().replace("\n  ", " ")
+    assert "not tested" not in a.to_latex(metrics=["accuracy"])
 
 
 def test_sizes_and_uncertainties_have_no_best(judged):

@@ -157,7 +157,9 @@ class Metrics(Shown):
             "class-prior": "class-prior gives the class frequencies",
         }
         baselines = [stated[row[0].model] for row in self.by_model().values() if row[0].baseline]
-        return " ".join([*said, *([f"Baselines: {'; '.join(baselines)}."] if baselines else [])])
+        if baselines:
+            said.append(f"{'Baseline' if len(baselines) == 1 else 'Baselines'}: {'; '.join(baselines)}.")
+        return " ".join(said)
 
     def caption(self, spread: Spread = "interval") -> str:
         """What the numbers are, and in which order the models stand."""
@@ -173,7 +175,7 @@ class Metrics(Shown):
         level = level_text(self.assay.settings.level)
         said = f"{best}: the best model; {tied}: no model is shown to be better ({level} for all pairs of a column)."
         untested = [heading(self.assay, m, self.tradeoff, None) for m in self.metrics if m in CALIBRATION_ERRORS]
-        return f"{said} {listed(untested)}: no test, only the lowest is marked." if untested else said
+        return f"{said} Of {listed(untested)}, not tested, only the lowest is marked." if untested else said
 
     def shown_table(self, spread: Spread = "interval", *, explained: bool = False) -> ShownTable:
         """Models in rows, metrics in columns; `explained` with sentences on the metrics and baselines."""
