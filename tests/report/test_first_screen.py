@@ -10,15 +10,16 @@ from tests.report.html_pages import ParsedPage, makes_no_markup
 
 import uqassay as uq
 from uqassay.report.first_screen import metrics_markup
+from uqassay.report.page import render
 from uqassay.text import visible
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
 
-def cells(markup):
+def cells(assay):
     """Cells of each row by the name of its model."""
-    rows = re.findall(r'<tr[^>]* data-key="([^"]*)">(.*?)</tr>', markup)
-    return {name: re.findall(r"<td[^>]*>.*?</td>", row)[1:] for name, row in rows}
+    rows = re.findall(r'<tr[^>]* data-place="(\d+)">(.*?)</tr>', metrics_markup(assay.metrics()))
+    return {assay.models[int(j)].name: re.findall(r"<td[^>]*>.*?</td>", row)[1:] for j, row in rows}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def judged():
 
 
 def test_numbers_and_marks_are_those_of_the_assay(judged):
-    found = cells(metrics_markup(judged.metrics()))
+    found = cells(judged)
     for name, measured in judged.metrics().by_model().items():
         for cell, one in zip(found[name], measured, strict=True):
             if math.isnan(one.estimate):
@@ -47,7 +48,7 @@ def test_numbers_and_marks_are_those_of_the_assay(judged):
 
 
 def test_missing_numbers_say_why(judged):
-    vacuous = cells(metrics_markup(judged.metrics()))["vacuous"]
+    vacuous = cells(judged)["vacuous"]
     assert "makes no single prediction" in vacuous[0]
 
 
@@ -71,3 +72,10 @@ def test_infinite_numbers_can_be_sorted():
     markup = metrics_markup(uq.assay({"a": p, "b": p}, [1] * 9, floor=0, n_draws=5).metrics())
     assert 'data-value="Infinity"' in markup
     assert "∞" in markup
+
+
+def test_the_table_comes_first_then_the_warnings_then_the_card():
+    page = render(hostile_assay(n=40))
+    body = page.index("<main>")
+    places = [page.index(part, body) for part in ("<table>", 'id="on-answer"', 'class="answer"', 'id="choose"')]
+    assert places == sorted(places)

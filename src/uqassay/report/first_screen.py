@@ -31,13 +31,14 @@ def metrics_markup(metrics: "Metrics") -> str:
         sort = f'<button type="button" class="sort">{kept(held)}</button>'
         what = f'<button type="button" class="what" data-define="{html_text(defined)}">?</button>'
         heads.append(f'<th scope="col" aria-sort="none"><span class="head">{sort}{what}</span></th>')
-    places = metrics.decimals()
+    decimals = metrics.decimals()
+    places = {m.name: j for j, m in enumerate(assay.models)}
     rows = []
     for name, measured in metrics.by_model().items():
         named = f'<span class="named"><bdi>{html_text(name)}</bdi></span><span class="i">{_kind(assay, name)}</span>'
-        cells = "".join(_cell(one, places[one.metric]) for one in measured)
+        cells = "".join(_cell(one, decimals[one.metric]) for one in measured)
         baseline = ' class="baseline"' if measured[0].baseline else ""
-        rows.append(f'<tr{baseline} data-key="{html_text(name)}"><td class="name text">{named}</td>{cells}</tr>')
+        rows.append(f'<tr{baseline} data-place="{places[name]}"><td class="name text">{named}</td>{cells}</tr>')
     return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
@@ -45,14 +46,14 @@ def _kind(assay: "Assay", name: str) -> str:
     return html_text(kind_text(assay[name]))
 
 
-def _cell(one: "Measured", places: int) -> str:
+def _cell(one: "Measured", decimals: int) -> str:
     """The number with its interval below; of a missing number the reason at the pointer."""
     found = one.estimate
     if found != found:
         return f'<td><span title="{html_text(reason(found.notes) or "not defined")}">{ABSENT}</span></td>'
-    text = html_text(number(float(found), places))
+    text = html_text(number(float(found), decimals))
     marked = f"<b>{text}</b>" if one.best else f"<u>{text}</u>" if one.tied else f"<span>{text}</span>"
-    ends = f'<span class="i">{number(found.low, places)}–{number(found.high, places)}</span>'
+    ends = f'<span class="i">{number(found.low, decimals)}–{number(found.high, decimals)}</span>'
     return f'<td data-value="{plain(float(found))}">{marked}{ends if found.low < found.high else ""}</td>'
 
 
