@@ -647,10 +647,11 @@ def print_warnings(assay: Assay, *, without: Sequence[Note] = ()) -> None:
     """What a reader must know before believing the numbers."""
     console = open_console()
     console.print()
-    for warning in assay.warnings:
-        if warning not in without:
-            print_note(note_text(warning))
-    console.print()
+    left = [warning for warning in assay.warnings if warning not in without]
+    for warning in left:
+        print_note(note_text(warning))
+    if left:
+        console.print()
 
 
 def print_file(found: dict[str, Any]) -> None:

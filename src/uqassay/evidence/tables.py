@@ -215,7 +215,7 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
 
 
 def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
-    """Rankings and rank sets at each λ and the breakpoints; with the metrics, what `uqassay rank --json` prints."""
+    """Rankings and rank sets at each λ and the breakpoints, which `uqassay rank --json` prints behind the metrics."""
     rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
     ranks = [{"tradeoff": float(t), **assay.rank_sets(t).to_dict()} for t in tradeoffs]

@@ -22,7 +22,7 @@ function sortMetrics(node, heads, c) {
 
 // The names with their marks, whose colours follow the scheme.
 function drawMetrics() {
-  for (const node of metricTables()) {
-    for (const row of node.tBodies[0].rows) row.querySelector(".named").replaceWith(nameCell(Number(row.dataset.place)));
+  for (const named of metricTables().flatMap((node) => [...node.querySelectorAll(".named")])) {
+    named.replaceWith(nameCell(Number(named.closest("tr").dataset.place)));
   }
 }
