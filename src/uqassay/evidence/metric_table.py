@@ -12,10 +12,10 @@ from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.findings import CALIBRATION_ERRORS, OF_ESTIMATE, estimate_fields, model_rows, widened
 from uqassay.evidence.mistakes import mistake_estimate, scores_of
-from uqassay.evidence.order import rank_sets_of
+from uqassay.evidence.order import loss_name, rank_sets_of
 from uqassay.evidence.pair_tests import loss_lines, mean_metrics
 from uqassay.evidence.ranking import Spread, metric_label, run_deviations, size_text, spread_text
-from uqassay.losses.unified import check_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
@@ -30,17 +30,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
-__all__ = [
-    "MANY",
-    "METRIC_COLUMNS",
-    "Measured",
-    "Metrics",
-    "common_score",
-    "default_metrics",
-    "direction",
-    "heading",
-    "metric_rows",
-]
+__all__ = ["MANY", "METRIC_COLUMNS", "Measured", "Metrics", "metric_rows"]
 
 PLAIN = ("accuracy", "log-loss", "brier", "ece")
 OF_A_SCORE = ("uq-auc", "aurc")
@@ -101,8 +91,8 @@ class Metrics(Shown):
         """The metrics of an assay; see `Assay.metrics`."""
         check_tradeoff(at)
         at = float(at)
-        ranking = score if score is not None else common_score(assay)
-        chosen = default_metrics(assay, ranking) if metrics is None else _checked(assay, metrics, ranking)
+        ranking = score if score is not None else _common_score(assay)
+        chosen = _default_metrics(assay, ranking) if metrics is None else _checked(assay, metrics, ranking)
         by_score = [metric for metric in chosen if metric in RANKING_METRICS]
         if score is not None and not by_score:
             remedy = f"leave it out, or choose one of {', '.join(RANKING_METRICS)}"
@@ -149,9 +139,6 @@ class Metrics(Shown):
     def explained(self, metrics: Sequence[str]) -> str:
         """Sentences on those of these metrics whose names do not say what they are, and on the baselines."""
         said = [MEANINGS[metric] for metric in metrics if metric in MEANINGS]
-        twin = _twin(self.assay)
-        if twin is not None and "unified" not in self.metrics:
-            said.append(f"E is the {metric_label(twin)} here, because no model states sets.")
         stated = {
             "vacuous": "vacuous allows every distribution",
             "class-prior": "class-prior gives the class frequencies",
@@ -165,7 +152,7 @@ class Metrics(Shown):
         """What the numbers are, and in which order the models stand."""
         level = level_text(self.assay.settings.level)
         after = f"{level} intervals" if spread == "interval" else "± standard deviation over the training runs"
-        first = " The lowest mean E stands first." if len(self.assay.candidates) > MANY else ""
+        first = f" The lowest {loss_name(self.assay)} stands first." if len(self.assay.candidates) > MANY else ""
         return f"With {after}.{first}"
 
     def marks(self, best: str = "Bold", tied: str = "underlined") -> str:
@@ -218,7 +205,11 @@ class Metrics(Shown):
 
 
 def metric_rows(
-    assay: "Assay", *, tradeoff: float = 0.5, metrics: str | Sequence[str] | None = None, score: str | None = None
+    assay: "Assay",
+    *,
+    tradeoff: float = DEFAULT_TRADEOFF,
+    metrics: str | Sequence[str] | None = None,
+    score: str | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each model or baseline and metric; see `Assay.metrics`."""
     return assay.metrics(tradeoff, metrics=metrics, score=score).rows()
@@ -227,28 +218,21 @@ def metric_rows(
 # -- which metrics, and by which score ------------------------------------------------------------------------------------
 
 
-def default_metrics(assay: "Assay", score: str | None) -> tuple[str, ...]:
+def _default_metrics(assay: "Assay", score: str | None) -> tuple[str, ...]:
     """Accuracy, log loss, Brier score, ECE, error AUROC, AURC, and E at λ.
 
     Without sets E is the mean distance, whatever λ is. That distance stands in the place of E, unless it is the log loss or
     the Brier score and stands there already.
     """
     by_score = () if score is None else OF_A_SCORE
-    if any(m.columns["nonspecificity"].any() for m in assay.candidates):
-        return (*PLAIN, *by_score, "unified")
-    return (*PLAIN, *by_score, *(() if _twin(assay) else (assay.settings.distance_metric,)))
-
-
-def _twin(assay: "Assay") -> str | None:
-    """The log loss or the Brier score, where E of all models is that: without sets, E is the distance."""
     columns = [m.columns for m in assay.candidates]
     if any(c["nonspecificity"].any() for c in columns):
-        return None
-    same = (name for name in ("log-loss", "brier") if all(np.allclose(c["distance"], c[name]) for c in columns))
-    return next(same, None)
+        return (*PLAIN, *by_score, "unified")
+    told = any(all(np.allclose(c["distance"], c[name]) for c in columns) for name in ("log-loss", "brier"))
+    return (*PLAIN, *by_score, *(() if told else (assay.settings.distance_metric,)))
 
 
-def common_score(assay: "Assay") -> str | None:
+def _common_score(assay: "Assay") -> str | None:
     """The uncertainty that the most models have, of several the total entropy or else the first; None where none has one."""
     having = Counter(score for m in assay.candidates for score in scores_of(m, assay))
     if not having:
