@@ -302,12 +302,18 @@ def test_every_form_has_the_same_metrics(judged):
     ]
 
 
-def test_the_table_needs_no_calibration_test(judged):
-    assert judged.calibration == ()
+def test_the_table_and_the_cell_of_a_notebook_need_no_calibration_test():
     tested = uq.assay({"m": uq.Point([[0.9, 0.1]] * 50)}, [0] * 45 + [1] * 5, n_draws=20)
-    object.__setattr__(tested, "calibration", None)  # which every use of it would trip over
+
+    def made():
+        raise AssertionError("a calibration test was made")
+
+    object.__setattr__(tested, "tests", made)
+    with pytest.raises(AssertionError, match="was made"):
+        tested.rows("calibration")
     assert not math.isnan(found(tested, "ece")["m", "ece"].estimate)
-    assert "ECE" in tested.metrics()._repr_html_()
+    assert "ECE" in tested.metrics().summary()
+    assert "ECE" in tested._repr_html_()
 
 
 CASES = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
-__all__ = ["MANY", "METRIC_COLUMNS", "Measured", "Metrics", "metric_rows"]
+__all__ = ["MANY", "METRIC_COLUMNS", "MeasuredMetric", "Metrics", "metric_rows"]
 
 PLAIN = ("accuracy", "log-loss", "brier", "ece")
 OF_A_SCORE = ("uq-auc", "aurc")
@@ -49,7 +49,7 @@ MEANINGS = {  # of metrics whose names do not say it
 
 @final
 @dataclass(frozen=True)
-class Measured:
+class MeasuredMetric:
     """One metric of one model or baseline."""
 
     model: str
@@ -83,7 +83,7 @@ class Metrics(Shown):
     metrics: tuple[str, ...]  #: Their names in this package.
     score: str | None  #: The uncertainty that ranks the mistakes; None where no metric needs one.
     #: By model, then by metric. Up to 10 models stand in the order given, more by their mean E; baselines stand last.
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredMetric, ...]
     assay: "Assay" = field(repr=False)
 
     @classmethod
@@ -123,7 +123,7 @@ class Metrics(Shown):
         """The table for Markdown; `spread` as in `to_latex`."""
         return Text(self.shown_table(spread).as_markdown())
 
-    def by_model(self) -> dict[str, tuple[Measured, ...]]:
+    def by_model(self) -> dict[str, tuple[MeasuredMetric, ...]]:
         """The metrics of each model and baseline that has one, in the order of the table."""
         wide = len(self.metrics)
         rows = [self.measured[i : i + wide] for i in range(0, len(self.measured), wide)]
@@ -307,7 +307,7 @@ class _Of(NamedTuple):
     runs: tuple[float, ...]
 
 
-def _column(assay: "Assay", metric: str, at: float, score: str | None) -> dict[str, Measured]:
+def _column(assay: "Assay", metric: str, at: float, score: str | None) -> dict[str, MeasuredMetric]:
     """One metric of all models and baselines, by name."""
     by = score if score is not None and metric in RANKING_METRICS else ""
     found = {m.name: _found(assay, m, metric, at, by) for m in assay.models}
@@ -319,7 +319,7 @@ def _column(assay: "Assay", metric: str, at: float, score: str | None) -> dict[s
         first = m.name in best if ranked and best is not None else None
         tied = m.name in top and not first if ranked and top is not None else None
         lambda_ = at if metric == "unified" else math.nan
-        measured[m.name] = Measured(m.name, m.baseline, metric, by, lambda_, estimate, runs, first, tied)
+        measured[m.name] = MeasuredMetric(m.name, m.baseline, metric, by, lambda_, estimate, runs, first, tied)
     return measured
 
 
@@ -368,7 +368,7 @@ def _of_metric(runs: Mapping[tuple[str, str], tuple[float, ...]], metric: str) -
     return {name: values for (name, of), values in runs.items() if of == metric}
 
 
-def _cell(measured: Measured, deviation: float | None, places: int, spread: Spread) -> ShownCell:
+def _cell(measured: MeasuredMetric, deviation: float | None, places: int, spread: Spread) -> ShownCell:
     if math.isnan(measured.estimate):
         return ShownCell(ABSENT)
     after = spread_text(measured.estimate, deviation, places, spread)

@@ -10,7 +10,7 @@ from uqassay.results import plain
 from uqassay.text import ABSENT, html_text, number
 
 if TYPE_CHECKING:
-    from uqassay.evidence.metric_table import Measured, Metrics
+    from uqassay.evidence.metric_table import MeasuredMetric, Metrics
     from uqassay.evidence.result import Assay
 
 __all__ = ["metrics_markup", "of_the_answer", "warnings_on_answer"]
@@ -46,7 +46,7 @@ def _kind(assay: "Assay", name: str) -> str:
     return html_text(kind_text(assay[name]))
 
 
-def _cell(one: "Measured", decimals: int) -> str:
+def _cell(one: "MeasuredMetric", decimals: int) -> str:
     """The number with its interval below; of a missing number the reason at the pointer."""
     found = one.estimate
     if found != found:
