@@ -56,6 +56,7 @@ from uqassay.evidence.calibration import judged_tests
 from uqassay.evidence.lens import lenses
 from uqassay.evidence.metric_table import MANY
 from uqassay.evidence.mistakes import reference_score
+from uqassay.evidence.order import order_of
 from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
@@ -349,7 +350,8 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     console.print()
     for sentence in assay.headline():
         console.print(Text(visible(sentence), "bold"))
-    console.print(Text(f"{PRICE}.", "dim"))
+    if order_of(assay).priced:
+        console.print(Text(f"{PRICE}.", "dim"))
     for sentence in details(assay):
         console.print(Text(visible(sentence)))
     print_rankings(assay, tradeoffs)

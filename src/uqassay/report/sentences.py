@@ -242,14 +242,13 @@ def compared_sentence(assay: "Assay") -> str:
     --------
     >>> import uqassay as uq
     >>> compared_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
-    '1 model and 2 baselines on 1 case of 2 classes.'
+    '1 model on 1 case of 2 classes.'
     """
-    n_baselines = sum(m.baseline for m in assay.models)
     groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
     if assay.groups is not None:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
     return (
-        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} and {counted(n_baselines, 'baseline')} "
+        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} "
         f"on {counted(assay.n_instances, 'case')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
         f"{labels}."
     )

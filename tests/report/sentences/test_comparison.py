@@ -13,7 +13,7 @@ def test_groups_and_votes_are_told():
     p = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
     models = {"a": uq.Point(p), "b": uq.Point(p[:, ::-1])}
     a = uq.assay(models, [0, 0, 0], groups=["x", "x", "y"], n_draws=5)
-    assert compared_sentence(a) == "2 models and 2 baselines on 3 cases (2 groups, resampled whole) of 2 classes."
+    assert compared_sentence(a) == "2 models on 3 cases (2 groups, resampled whole) of 2 classes."
     votes = uq.assay(models, p, n_draws=5)
     assert compared_sentence(votes).endswith(", labelled by distributions.")
 
