@@ -66,6 +66,35 @@ def test_csv_has_exact_numbers_and_nothing_for_what_is_absent():
     assert csv_text([]) == ""
 
 
+def test_plain_text_has_its_own_marks_where_they_are_explained():
+    made = table(*rows(BEST, TIED, PLAIN), marks="Bold: best.", plain_marks="*: best; °: tied.", caption="Means.")
+    assert made.as_text() == [
+        "  model         loss",
+        "  m0     0.1* ± 0.01",
+        "  m1            0.2°",
+        "  m2            0.3",
+    ]
+    assert made.said(plain=True) == "Means. *: best; °: tied."
+    assert made.said() == "Means. Bold: best."
+    assert table(*rows(PLAIN), plain_marks="*: best.").said(plain=True) == ""
+
+
+def test_intervals_stand_below_their_numbers_where_a_line_is_too_wide():
+    header = ("model", "error AUROC by entropy ↑", *(f"metric {i}" for i in range(5)))
+    cell = ShownCell("0.5", after="[0.4, 0.6]")
+    made = ShownTable(header, tuple(ShownRow((ShownCell(name), *[cell] * 6)) for name in "ab"), below=True)
+    assert len(made.as_text(200)) == 3
+    for width in (30, 60, 88):
+        lines = made.as_text(width)
+        assert max(map(len, lines)) <= width
+        assert "\n".join(lines).count("[0.4, 0.6]") == 12
+        assert all(f"metric {i}" in " ".join(lines) for i in range(5))
+        assert lines.count("") == [line.split()[0] for line in lines if line.strip()].count("model") - 1
+    assert "0.5<br><span" in made.as_html()
+    narrow = ShownTable(header, made.rows)
+    assert len(narrow.as_text()) == 3
+
+
 def test_references_are_set_apart_in_latex():
     made = table(*rows(PLAIN, PLAIN), ShownRow((ShownCell("vacuous"), PLAIN), reference=True))
     assert made.as_latex().count(r"\midrule") == 2

@@ -9,6 +9,7 @@ import textwrap
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -20,6 +21,7 @@ from uqassay.text import counted, html_text, latex_text, markdown_text, number, 
 
 __all__ = [
     "COLUMNS",
+    "MOST_ROWS",
     "Bar",
     "Plain",
     "Shown",
@@ -35,11 +37,14 @@ __all__ = [
     "read_json",
     "row_of",
     "spread",
+    "wrapped_heading",
 ]
 
 
 # A small table of texts to read, with the best cells marked: as plain text, Markdown, LaTeX and HTML.
 
+COLUMNS = 88  # characters of a line
+HEADING = 15  # characters of a heading that stand in one line, whatever is below it
 MOST_ROWS = 12  # in a notebook; the line below says how many more there are
 NARROWEST = 16  # characters of a column of words that a narrow page leaves together
 WIDTH, HEIGHT, MARGIN = 140.0, 18.0, 6.0  # of the drawing of one row, in pixels
@@ -97,6 +102,11 @@ class ShownTable:
     marks: str = ""  #: What bold and underlined mean; plain text shows neither.
     n_words: int = 1  #: Number of first columns that hold words, to the left; numbers stand to the right.
     note: str = ""  #: A line below the table, in every form but plain text.
+    #: What * and ° behind a number mean, which plain text has in the place of bold and underlined; without it there are none.
+    plain_marks: str = ""
+    more: str = ""  #: Sentences that follow the caption and what the marks mean.
+    #: Whether what stands `after` a number may stand below it: in HTML, and in plain text that would be too wide.
+    below: bool = False
 
     def as_text(self, width: int | None = None, *, repeated: int | None = None) -> list[str]:
         """Lines of plain text; none without rows.
@@ -104,26 +114,52 @@ class ShownTable:
         Parameters
         ----------
         width : int, optional
-            Characters of a line. Columns for which there is no room follow in further blocks, after an empty line.
+            Characters of a line, by default as many as it takes, with `below` `COLUMNS`. Columns for which there is no room
+            follow in further blocks, after an empty line.
         repeated : int, optional
             Number of first columns that every block has, by default those of words.
         """
         if not self.rows:
             return []
-        words = self.n_words
-        cells = [[visible(f"{cell.text} {cell.after}".rstrip()) for cell in row.cells] for row in self.rows]
-        widths = [max(map(len, column)) for column in zip(self.header, *cells, strict=True)]
+        width = COLUMNS if self.below and width is None else width
+        texts = self.plain_texts()
+        afters = [[visible(cell.after) for cell in row.cells] for row in self.rows]
+        pairs = [list(zip(*both, strict=True)) for both in zip(texts, afters, strict=True)]
+        body = [list(self.header), *([f"{text} {after}" if after else text for text, after in row] for row in pairs)]
+        lines = self._lines(body)
+        if self.below and width is not None and max(map(len, lines)) > width:
+            cells = [list(line) for both in zip(texts, afters, strict=True) for line in both if any(line)]
+            columns = zip(self.header, zip(*cells, strict=True), strict=True)
+            heads = [wrapped_heading(title, column) for title, column in columns]
+            body = [*map(list, zip_longest(*heads, fillvalue="")), *cells]
+        found: list[str] = []
+        for block in _column_blocks(body, width, self.n_words if repeated is None else repeated):
+            part = [[line[i] for i in block] for line in body]
+            found += [*([""] if found else []), *self._lines([line for line in part if any(line)])]
+        return found
+
+    def plain_texts(self) -> list[list[str]]:
+        """Texts of all cells; marks follow the numbers, and blanks where other rows of the column have marks."""
+        texts = [[visible(cell.text) for cell in row.cells] for row in self.rows]
+        if not self.plain_marks:
+            return texts
+        signs = [["*" if cell.best else "°" if cell.tied else " " for cell in row.cells] for row in self.rows]
+        marked = [any(sign != " " for sign in column) for column in zip(*signs, strict=True)]
+        return [
+            [text + sign * has for text, sign, has in zip(*row, marked, strict=True)]
+            for row in zip(texts, signs, strict=True)
+        ]
+
+    def _lines(self, body: Sequence[Sequence[str]]) -> list[str]:
+        """Aligned lines, of which the first is the header."""
+        widths = [max(map(len, column)) for column in zip(*body, strict=True)]
 
         def line(texts: Sequence[str]) -> list[str]:
-            left = "  ".join(text.ljust(width) for text, width in zip(texts[:words], widths, strict=False))
-            return [left, *texts[words:]]
+            left = "  ".join(text.ljust(width) for text, width in zip(texts, widths[: self.n_words], strict=False))
+            return [left, *texts[self.n_words :]]
 
-        lines = [line(self.header), *map(line, cells)]
-        text: list[str] = []
-        for columns in _column_blocks(lines, width, (repeated or words) - words + 1):
-            block = [[one[i] for i in columns] for one in lines]
-            text += [*([""] if text else []), *(one.rstrip() for one in text_table(block[0], block[1:]))]
-        return text
+        head, *others = map(line, body)
+        return [text.rstrip() for text in text_table(head, others)]
 
     def as_markdown(self) -> str:
         """A table of GitHub's Markdown: the best in bold, those tied with it underlined."""
@@ -131,14 +167,14 @@ class ShownTable:
         lines = [list(map(markdown_text, self.header)), rule]
         lines += [[_marked(cell, markdown_text, "**{}**", "<ins>{}</ins>") for cell in row.cells] for row in self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return "\n\n".join([table, *(markdown_text(text) for text in (self._said(), self.note) if text)])
+        return "\n\n".join([table, *(markdown_text(text) for text in (self.said(), self.note) if text)])
 
     def as_latex(self) -> str:
         """A table of LaTeX with booktabs: the best in bold, those tied with it underlined."""
         lines = [
             r"% needs \usepackage{booktabs}",
             r"\begin{table}",
-            rf"\caption{{{latex_text(self._said())}}}",
+            rf"\caption{{{latex_text(self.said())}}}",
             r"\centering",
             rf"\begin{{tabular}}{{{'l' * self.n_words}{'r' * (len(self.header) - self.n_words)}}}",
             r"\toprule",
@@ -165,7 +201,7 @@ class ShownTable:
         head += "" if scale is None else f'<th style="{LINE}"></th>'
         lines = []
         for row in shown:
-            texts = [_marked(cell, html_text, "<b>{}</b>", "<u>{}</u>") for cell in row.cells]
+            texts = [self._html_texts(cell) for cell in row.cells]
             faint = FAINT if row.reference else ""
             cells = "".join(self._html_cell("td", i, faint, text) for i, text in enumerate(texts))
             drawn = "" if scale is None else f'<td style="padding:0 0 0 6px;{faint}">{scale.drawn(row.bar)}</td>'
@@ -175,7 +211,7 @@ class ShownTable:
             lines.append(f'<tr style="background:none">{empty}<td style="padding:0 0 0 6px">{scale.axis()}</td></tr>')
         rest = len(self.rows) - len(shown)
         more = f"<p>{counted(rest, 'more row')}, which to_markdown() shows too.</p>" if rest else ""
-        said = " ".join(filter(None, (self._said(), self.note)))
+        said = " ".join(filter(None, (self.said(), self.note)))
         caption = f'<p style="{FAINT}">{html_text(said)}</p>' if said else ""
         table = (
             f'<table style="border-collapse:collapse;margin:.5em 0;font-size:inherit"><thead><tr>{head}</tr></thead>'
@@ -183,9 +219,19 @@ class ShownTable:
         body = f"<tbody>{''.join(lines)}</tbody>"
         return f'<div style="overflow-x:auto">{table}{body}</table></div>{more}{caption}'
 
-    def _said(self) -> str:
+    def said(self, *, plain: bool = False) -> str:
+        """The caption and what the marks mean, where there are any; in `plain` text those that it has."""
         marked = any(cell.best or cell.tied for row in self.rows for cell in row.cells)
-        return " ".join(filter(None, (self.caption, self.marks if marked else "")))
+        marks = self.plain_marks if plain else self.marks
+        return " ".join(filter(None, (self.caption, marks if marked else "", self.more)))
+
+    def _html_texts(self, cell: ShownCell) -> str:
+        if not self.below:
+            return _marked(cell, html_text, "<b>{}</b>", "<u>{}</u>")
+        marked = _marked(cell._replace(after=""), html_text, "<b>{}</b>", "<u>{}</u>")
+        return (
+            f'{marked}<br><span style="font-size:.8em;{FAINT}">{html_text(cell.after)}</span>' if cell.after else marked
+        )
 
     def _html_cell(self, tag: str, i: int, style: str, text: str) -> str:
         side = "text-align:right;white-space:nowrap"
@@ -212,6 +258,13 @@ def _marked(cell: ShownCell, escaped: Callable[[str], str], best: str, tied: str
     text = escaped(cell.text)
     text = best.format(text) if cell.best else tied.format(text) if cell.tied else text
     return f"{text} {escaped(cell.after)}" if cell.after else text
+
+
+def wrapped_heading(title: str, column: Sequence[str]) -> list[str]:
+    """A heading in lines that are no wider than the column below it, or than `HEADING`, where its words allow that."""
+    held = title.replace(" ↑", "\u00a0↑").replace(" ↓", "\u00a0↓")
+    lines = textwrap.wrap(held, max(HEADING, *map(len, column)), break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
 # -- the drawing beside the rows -----------------------------------------------------------------------------------------
@@ -269,8 +322,6 @@ def _svg(marks: str, height: float) -> str:
 
 
 # How a result is shown: by `repr`, in a notebook, as a summary, as Markdown and LaTeX. One mechanism for all results.
-
-COLUMNS = 88  # characters of a line
 
 
 class Text(str):
@@ -348,7 +399,7 @@ class Shown:
         details = [line for text in self._shown_details() for line in _folded(text, indent="  ")]
         notes = [line for note in self._shown_notes() for line in _folded(f"! {note}", indent="  ", hanging="    ")]
         table = self._shown_table()
-        numbers = [*table.as_text(), *_folded(table.caption, indent="  ")]
+        numbers = [*table.as_text(), *_folded(table.said(plain=True), indent="  ")]
         parts = [
             [*self._heading(noted=False), *details],
             numbers,
@@ -359,8 +410,11 @@ class Shown:
 
     def to_markdown(self) -> Text:
         """What was found and the main numbers as Markdown for GitHub, to be pasted into a pull request."""
+        return self._markdown(self._written_table())
+
+    def _markdown(self, table: ShownTable) -> Text:
         sentences = [f"**{markdown_text(text)}**" for text in self._shown_sentences()]
-        parts = [*sentences, markdown_text(f"{self._shown_title()}."), self._written_table().as_markdown()]
+        parts = [*sentences, markdown_text(f"{self._shown_title()}."), table.as_markdown()]
         if notes := self._shown_notes():
             parts += ["Reasons for caution:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
         return Text("\n\n".join(parts))

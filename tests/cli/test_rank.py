@@ -4,6 +4,7 @@ import numpy as np
 
 import uqassay as uq
 from uqassay.evidence.tables import ranking_json
+from uqassay.results import plain
 
 
 def test_rank_json_is_that_of_the_library(files, models, judged, run):
@@ -12,9 +13,10 @@ def test_rank_json_is_that_of_the_library(files, models, judged, run):
     assert ran.json() == {
         "schema": "uqassay.ranking/2",
         "default_tradeoff": 0.5,
+        "metrics": plain(judged.metrics().rows()),
         **ranking_json(judged, [0.5]),
     }
-    assert set(ran.json()) == {"schema", "default_tradeoff", "tradeoff", "rank_sets", "breakpoints"}
+    assert set(ran.json()) == {"schema", "default_tradeoff", "metrics", "tradeoff", "rank_sets", "breakpoints"}
     row = ran.json()["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
 

@@ -85,7 +85,7 @@ def test_an_assay_and_its_page_have_it(tmp_path):
     assert page_definitions(assay.settings, label_distributions=False)["le-cam"].equation == LE_CAM.equation
     assert _definitions(assay)["distance"].title == "d, the distance (Le Cam)"
     assay.to_html(tmp_path / "page.html")
-    assert "Le Cam distance" in assay.to_latex()
+    assert "Le Cam distance" in assay.to_latex(metrics="le-cam")
 
 
 @pytest.mark.usefixtures("le_cam")

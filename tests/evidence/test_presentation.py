@@ -48,9 +48,18 @@ def test_the_summary_tells_the_verdict_and_the_warnings(judged):
     assert all(squeezed(note.text) in told for note in judged.warnings)
 
 
-def test_the_notebook_shows_headline_ranking_and_intervals(judged):
+def test_the_notebook_shows_headline_metrics_and_intervals(judged):
     page = Reader(judged._repr_html_())
     assert all(sentence in page.text for sentence in judged.headline())
+    made = judged.metrics()
+    for model in judged.candidates:
+        accuracy = next(one.estimate for one in made.by_model()[model.name] if one.metric == "accuracy")
+        assert f"{accuracy:.3f}[{accuracy.low:.3f}, {accuracy.high:.3f}]" in page.text
+    assert page.tags.count("b") == len(made.metrics)  # the best of each
+
+
+def test_the_notebook_shows_the_ranking(judged):
+    page = Reader(judged.ranking()._repr_html_())
     assert (
         page.tags.count("circle") + page.tags.count("path") == len(judged.models) - 1
     )  # no model is vague, so saying nothing is none
@@ -111,10 +120,10 @@ def test_only_the_figure_needs_matplotlib_and_only_tables_need_pandas(judged, mo
         fresh.plot()
 
 
-def test_markdown_has_the_headline_and_the_ranking(judged):
+def test_markdown_has_the_headline_and_the_metrics(judged):
     text = judged.to_markdown()
     assert text.startswith("**")
-    assert text.count("\n| ") >= len(judged.models) + 1
+    assert text.count("\n| ") == len(judged.metrics().by_model()) + 2
     assert "<script>" not in text
 
 

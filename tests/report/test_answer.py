@@ -9,7 +9,10 @@ from tests.evidence.verdict_cases import judged
 from tests.report.cases import HOSTILE, hostile_assay
 from tests.report.html_pages import ParsedPage, makes_no_markup
 
+from uqassay.notes import Note
+from uqassay.report.first_screen import warnings_on_answer
 from uqassay.report.page import answer_card, border_places, caution_section
+from uqassay.report.sentences import CONCERNING
 from uqassay.text import tradeoff, visible
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
@@ -104,13 +107,30 @@ def test_labels_of_borders_do_not_cover_each_other():
         assert len(ends) > 1
 
 
-def test_warnings_are_folded_and_escaped():
+def test_warnings_stand_above_the_card_or_folded_below_it():
     assay = hostile_assay(n=40)
-    section = ParsedPage(caution_section(assay))
-    assert makes_no_markup(section, scripts=0)
-    assert all(visible(note.text) in section.text for note in assay.warnings)
-    assert ("details", {"class": "section", "id": "caution", "aria-labelledby": "caution-h"}) in section.tags
-    assert caution_section(dataclasses.replace(assay, warnings=())) == ""
+    further = (Note("prediction", "<b>m</b>: rows were summed."), Note("absent-classes", "No b."))
+    assay = dataclasses.replace(assay, warnings=(*assay.warnings, *further))
+    above, below = ParsedPage(warnings_on_answer(assay)), ParsedPage(caution_section(assay))
+    assert makes_no_markup(above, scripts=0)
+    assert makes_no_markup(below, scripts=0)
+    for note in assay.warnings:
+        assert [visible(note.text) in page.text for page in (above, below)].count(True) == 1
+        assert (visible(note.text) in above.text) == (note.code in CONCERNING)
+    assert "few-instances" in {note.code for note in assay.warnings}
+    assert ("details", {"class": "section", "id": "caution", "aria-labelledby": "caution-h"}) in below.tags
+    none = dataclasses.replace(assay, warnings=())
+    assert caution_section(none) == warnings_on_answer(none) == ""
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_of_many_warnings_the_first_two_are_not_folded(n):
+    notes = tuple(Note("floored", f"m{i} has rows.") for i in range(n))
+    markup = warnings_on_answer(dataclasses.replace(hostile_assay(n=40), warnings=notes))
+    first, _, rest = markup.partition("<details>")
+    assert first.count("<li>") == min(n, 2)
+    assert rest.count("<li>") == max(n - 2, 0)
+    assert (f"{n - 2} more warning" in rest) == (n > 2)
 
 
 def test_marks_have_the_colours_of_the_script():

@@ -68,14 +68,15 @@ def without_script(driver):
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_the_card_stands_in_the_first_screen_without_the_script(without_script, address):
+def test_the_table_and_the_answer_stand_in_the_first_screen_without_the_script(without_script, address):
     look(without_script, address)
     from selenium.webdriver.common.by import By
 
-    card = without_script.find_element(By.CSS_SELECTOR, ".answer")
-    assert card.rect["y"] > 0
-    assert card.rect["y"] + card.rect["height"] <= 900
+    table = without_script.find_element(By.CSS_SELECTOR, "#summary").rect
+    card = without_script.find_element(By.CSS_SELECTOR, ".answer").rect
     large = without_script.find_element(By.CSS_SELECTOR, ".answer .large")
+    assert 0 < table["y"] < table["y"] + table["height"] < card["y"]
+    assert large.rect["y"] + large.rect["height"] <= 900
     assert large.text.startswith("Choose model 00")
     assert float(large.value_of_css_property("font-size").removesuffix("px")) >= 24
     assert without_script.find_element(By.CSS_SELECTOR, ".answer .bar").rect["height"] > 20

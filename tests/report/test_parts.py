@@ -47,9 +47,7 @@ def test_sentences_name_the_best():
     half = np.where(np.arange(40)[:, None] < 20, good, good[:, ::-1])
     (table,) = parts_section(uq.assay({"good": uq.Point(good), "bad": uq.Point(good[:, ::-1])}, y))["tables"]
     assert table["title"] == "true class"
-    assert table["views"]["unified"][4]["sentence"] == (
-        "good has the lowest log loss in both parts by true class."
-    )
+    assert table["views"]["unified"][4]["sentence"] == ("good has the lowest log loss in both parts by true class.")
     assert table["views"]["unified"][4]["caption"] == (
         "Log loss; bold: the best of a part; intervals are not adjusted for the number of parts."
     )

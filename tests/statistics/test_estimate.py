@@ -493,6 +493,13 @@ def test_runs_widen_the_interval(random_generator):
     )
 
 
+def test_shares_whose_mean_rounds_to_one_count_as_ones():
+    nearly, ones = np.r_[np.ones(999), 1 - 2.0**-52], np.ones(1000)
+    assert nearly.mean() == 1
+    found, expected = proportion_estimate(nearly), proportion_estimate(ones)
+    assert (float(found), found.low, found.high) == pytest.approx((1, expected.low, 1), abs=1e-4)
+
+
 def test_edge_cases():
     assert np.isnan(proportion_estimate([1.0]).low)
     assert texts(proportion_estimate([1.0])) == ["1 instance: no interval"]

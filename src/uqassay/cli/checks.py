@@ -488,7 +488,7 @@ def markdown_summary(
     command: str = "",
     page: Path | None = None,
 ) -> str:
-    """Verdict, checks, rankings and reasons for caution as Markdown that can be appended to another text.
+    """Verdict, checks, metrics, rankings and reasons for caution as Markdown that can be appended to another text.
 
     Parameters
     ----------
@@ -514,6 +514,7 @@ def markdown_summary(
     parts = [f"## Uncertainty of {markdown_text(listed_names(assay.model_names))}", " ".join(sentences)]
     if outcomes:
         parts.append(_checks(outcomes))
+    parts.append(assay.metrics().to_markdown())
     for ranking in rankings:
         heading = [f"### Ranking at λ = {tradeoff(ranking.tradeoff)}"] if len(rankings) > 1 else []
         parts += [*heading, ranking.to_markdown()]

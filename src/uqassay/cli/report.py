@@ -39,6 +39,7 @@ from uqassay.cli.inputs import (
     takes_request,
 )
 from uqassay.cli.screen import (
+    ShownColumns,
     explained,
     fitted_table,
     open_console,
@@ -53,7 +54,9 @@ from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration import judged_tests
 from uqassay.evidence.lens import lenses
+from uqassay.evidence.metric_table import MANY
 from uqassay.evidence.mistakes import reference_score
+from uqassay.evidence.order import order_of
 from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
@@ -64,6 +67,7 @@ from uqassay.predictions import Prediction
 from uqassay.predictions.files import LossyFormatWarning, inspect_file, save, what_is_lost
 from uqassay.predictions.labels import CLASS_ORDERS
 from uqassay.predictions.rows import Known, in_rows_of
+from uqassay.report.sentences import CONCERNING
 from uqassay.statistics import Estimate, MoreData, VarianceShare
 from uqassay.text import (
     count,
@@ -324,11 +328,13 @@ def _restricted(assay: Assay, rows: NDArray[np.int64]) -> Assay:
 # What a person reads in a terminal: the verdict, rankings, where they change, warnings. All from the assay alone.
 
 WON = "resamples won"  # header of a column
+SPARE_METRICS = ("unified", "uq-auc", "log-loss", "brier", "aurc")  # that a narrow terminal leaves out, the last first
+FIRST_WARNINGS = 2  # of those on the answer, which stand before it
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 
 
 def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
-    """Verdict, rankings of the test set and its parts, breakpoints, errors, sets, calibration and warnings.
+    """Metrics, verdict, rankings of the test set and its parts, breakpoints, errors, sets, calibration and warnings.
 
     Parameters
     ----------
@@ -337,25 +343,52 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
         The λ to rank at; by default, the default λ.
     """
     console = open_console()
+    print_metrics(assay)
+    on_answer = [note for note in assay.warnings if note.code in CONCERNING]
+    for note in on_answer[:FIRST_WARNINGS]:
+        print_note(note_text(note))
+    console.print()
     for sentence in assay.headline():
         console.print(Text(visible(sentence), "bold"))
-    console.print(Text(f"{PRICE}.", "dim"))
+    if order_of(assay).priced:
+        console.print(Text(f"{PRICE}.", "dim"))
     for sentence in details(assay):
         console.print(Text(visible(sentence)))
-    runs = sorted({model.n_runs for model in assay.candidates})
-    of_runs = f" of {' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} training runs" if runs[-1] > 1 else ""
-    sizes = (
-        counted(len(assay.candidates), "model") + of_runs,
-        counted(assay.n_instances, "instance"),
-        counted(assay.n_classes, "class", "classes"),
-    )
-    console.print(Text(", ".join(sizes), "dim"))
     print_rankings(assay, tradeoffs)
     print_variance(assay)
     print_breakpoints(assay)
     print_subgroup_rankings(assay, tradeoffs)
     print_lenses(assay)
-    print_warnings(assay)
+    print_warnings(assay, without=on_answer[:FIRST_WARNINGS])
+
+
+# -- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def print_metrics(assay: Assay) -> None:
+    """Models by several metrics with their intervals; in a terminal the first of many models."""
+    console, metrics = open_console(), assay.metrics()
+    runs = sorted({model.n_runs for model in assay.candidates})
+    of_runs = f" of {' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} training runs" if runs[-1] > 1 else ""
+    groups = "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
+    sizes = (
+        counted(len(assay.candidates), "model") + of_runs,
+        counted(assay.n_instances, "case") + groups,
+        counted(assay.n_classes, "class", "classes"),
+    )
+    console.print(Text(", ".join(sizes), "bold"))
+    shown = metrics.shown_table()
+    models = [row for row in shown.rows if not row.reference]
+    rest = len(models) - MANY if console.is_terminal else 0
+    spare = [1 + metrics.metrics.index(metric) for metric in SPARE_METRICS if metric in metrics.metrics]
+    if rest > 0:
+        shown = replace(shown, rows=tuple(row for row in shown.rows if row not in models[MANY:]))
+    fitting = ShownColumns.fitting(shown, width=console.width, spare=spare)
+    console.print(fitting.table())
+    if rest > 0:
+        console.print(Text(f"{counted(rest, 'more model')}: --json and the page have all.", "dim"))
+    explained = metrics.explained([metrics.metrics[j - 1] for j in fitting.columns[1:]])
+    console.print(Text(visible(f"{shown.said(plain=True)} {explained}"), "dim"))
 
 
 # -- rankings ---------------------------------------------------------------------------------------------------------
@@ -612,13 +645,15 @@ def print_lenses(assay: Assay) -> None:
 # -- warnings and files -----------------------------------------------------------------------------------------------
 
 
-def print_warnings(assay: Assay) -> None:
+def print_warnings(assay: Assay, *, without: Sequence[Note] = ()) -> None:
     """What a reader must know before believing the numbers."""
     console = open_console()
     console.print()
-    for warning in assay.warnings:
+    left = [warning for warning in assay.warnings if warning not in without]
+    for warning in left:
         print_note(note_text(warning))
-    console.print()
+    if left:
+        console.print()
 
 
 def print_file(found: dict[str, Any]) -> None:
@@ -785,6 +820,7 @@ def rank_command(
         parts = parts_json(assay, found_at) if as_json else []
     if as_json:
         found = {"schema": "uqassay.ranking/2", "default_tradeoff": DEFAULT_TRADEOFF}
+        found["metrics"] = assay.metrics().rows()
         found |= ranking_json(assay, found_at)
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TextIO
 
 from rich.cells import cell_len
@@ -13,10 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from uqassay.results import ShownCell, ShownTable, wrapped_heading
 from uqassay.text import listed, visible
 from uqassay.text import visible as printable
 
 __all__ = [
+    "ShownColumns",
     "add_names",
     "complain",
     "explained",
@@ -227,10 +230,72 @@ def fitted_table(
     return table
 
 
-def add_names(table: Table, names: Sequence[str], width: int) -> None:
+@dataclass(frozen=True)
+class ShownColumns:
+    """The columns of a table that a result shows, laid out for a terminal."""
+
+    shown: ShownTable
+    columns: tuple[int, ...]  #: Those that there is room for.
+    below: bool  #: Whether intervals stand below their numbers.
+    width: int  #: Columns of the terminal.
+
+    @classmethod
+    def fitting(cls, shown: ShownTable, *, width: int, spare: Sequence[int] = ()) -> "ShownColumns":
+        """All columns, intervals beside or else below their numbers; without room all but some spare ones, the last first."""
+        found, may_go = cls(shown, tuple(range(len(shown.header))), below=False, width=width), list(spare)
+        if found._needed() > width:
+            found = replace(found, below=True)
+        while found.below and may_go and found._needed() > width:
+            left_out = may_go.pop()
+            found = replace(found, columns=tuple(j for j in found.columns if j != left_out))
+        return found
+
+    def table(self) -> Table:
+        """The table: the best in bold, baselines dim; a line below it names the columns without room."""
+        table, shown = plain_table(), self.shown
+        hidden = [title.rstrip(" ↑↓") for j, title in enumerate(shown.header) if j not in self.columns]
+        if hidden:
+            table.caption = Text(f"No room for {listed(hidden)}: widen the terminal, or pipe through cat.", "dim")
+            table.caption_justify = "left"
+        texts = shown.plain_texts()
+        heads = {j: wrapped_heading(shown.header[j], self._lines(j)) for j in self.columns}
+        tallest = max(map(len, heads.values()))
+        names, *numbers = self.columns
+        blank = "\n" * (tallest - 1)
+        add_names(table, [row[names] for row in texts], self._name_width, f"{blank}{shown.header[names]}")
+        for j in numbers:
+            table.add_column("\n".join([*[""] * (tallest - len(heads[j])), *heads[j]]), justify="right")
+        for row, text in zip(shown.rows, texts, strict=True):
+            cells = [self._cell(row.cells[j], text[j]) for j in numbers]
+            table.add_row(Text(text[names]), *cells, style="dim" if row.reference else "")
+        return table
+
+    @property
+    def _name_width(self) -> int:
+        return max(12, self.width // 3)
+
+    def _cell(self, cell: ShownCell, text: str) -> Text:
+        number = Text(text, "bold" if cell.best else "underline" if cell.tied else "")
+        return Text.assemble(number, "\n" if self.below else " ", visible(cell.after)) if cell.after else number
+
+    def _lines(self, j: int) -> list[str]:
+        """The lines of a column that its width follows."""
+        texts = [row[j] for row in self.shown.plain_texts()]
+        afters = [visible(row.cells[j].after) for row in self.shown.rows]
+        pairs = list(zip(texts, afters, strict=True))
+        return [part for pair in pairs for part in pair] if self.below else [" ".join(filter(None, p)) for p in pairs]
+
+    def _needed(self) -> int:
+        """Columns of a terminal that hold the table."""
+        lines = {j: self._lines(j) for j in self.columns}
+        widths = [max(map(cell_len, (*wrapped_heading(self.shown.header[j], of), *of))) for j, of in lines.items()]
+        return min(widths[0], self._name_width) + sum(GAP + one for one in widths[1:])
+
+
+def add_names(table: Table, names: Sequence[str], width: int, heading: str = "model") -> None:
     """Add the column of the models' names: long names are folded at `width`."""
-    longest = max(map(cell_len, ("model", *names)))
-    table.add_column("model", overflow="fold", min_width=min(LEAST_NAME, longest), max_width=width)
+    longest = max(map(cell_len, (heading.strip(), *names)))
+    table.add_column(heading, overflow="fold", min_width=min(LEAST_NAME, longest), max_width=width)
 
 
 def explained(said: Mapping[str, str], *tables: Table) -> str:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
 __all__ = [
+    "CALIBRATION_ERRORS",
     "FINDING_COLUMNS",
     "MISTAKE_COLUMNS",
+    "OF_ESTIMATE",
     "SUBSETS",
     "estimate_fields",
     "extreme_instances",
@@ -36,6 +38,7 @@ __all__ = [
     "finding_rows",
     "loss_estimate",
     "mistake_rows",
+    "model_rows",
     "of_same_instances",
     "one_run",
     "subgroup_values",
@@ -70,12 +73,12 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     for model in assay.models:
         mine = [r for r in ranked if r.model == model.name]
         tested = [runs for (name, _), runs in tests.items() if name == model.name]
-        rows += _model_rows(assay, model, None, None)
+        rows += model_rows(assay, model, None, None)
         rows += [_row(assay, r) for r in mine if r.run is None]
         rows += [_tested_row(assay, runs, adjusted) for runs in tested]
         if model.n_runs > 1:
             for run in range(model.n_runs):
-                rows += _model_rows(assay, model, run, None)
+                rows += model_rows(assay, model, run, None)
                 rows += [_row(assay, r) for r in mine if r.run == run]
                 rows += [_tested_row(assay, [t], adjusted, run) for runs in tested for t in runs if t.run == run]
     return rows
@@ -114,7 +117,7 @@ def _rows_of_parts(
     for label, mask in _parts(assay, by, model):
         if not mask.any():
             continue
-        found = _model_rows(assay, model, None, mask, metrics)
+        found = model_rows(assay, model, None, mask, metrics)
         if ranked and not model.baseline:
             found += [_row(assay, r) for r in rank_mistakes_in_part(assay, model, mask[0])]
         rows += [{"subset_by": by, "subset": label, **row} for row in found]
@@ -128,14 +131,14 @@ def loss_estimate(assay: "Assay", model: ModelScores, values: Floats, tradeoff: 
     return widened(found, model, tradeoff)
 
 
-def _model_rows(
+def model_rows(
     assay: "Assay",
     model: ModelScores,
     run: int | None,
     mask: Mask | None,
     metrics: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Rows of all metrics, or of those named."""
+    """Rows of all metrics that need no score, or of those named; a model or baseline without a metric has no row of it."""
     s = assay.settings
     chosen = ChosenColumns(assay, model, run=run, mask=mask)
 

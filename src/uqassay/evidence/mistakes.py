@@ -41,6 +41,7 @@ __all__ = [
     "errors_in_order",
     "expected_cost_of",
     "linearised_scores",
+    "mistake_estimate",
     "rank_mistakes",
     "reference_score",
     "scores_of",
@@ -58,6 +59,7 @@ TESTED = ("uq-auc", "uq-c-index")  # of those, the ones that scores are compared
 TEST_BYTES = 2**28
 BYTES_OF_TESTS = 60  # of one instance for both metrics
 MANY = 200_000  # instances from which threads share the scores; with fewer they wait for each other
+EVERY = slice(None)  # instances or runs
 IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
 
 
@@ -141,7 +143,7 @@ def _tests_fit(judged: Judged) -> bool:
 def rank_mistakes_in_part(judged: Judged, model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
     """The main ranking metrics of all scores of a model on some of the instances, ``(n,)``."""
     return [
-        MistakeRanking(model.name, score, name, None, _estimate_in_part(judged, model, score, name, rows))
+        MistakeRanking(model.name, score, name, None, mistake_estimate(judged, model, score, name, rows=rows))
         for score in scores_of(model, judged)
         for name in IN_PARTS
     ]
@@ -298,11 +300,21 @@ def truths_and_scores(judged: Judged, model: str, score: str, truth: str) -> tup
     return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
 
 
-def _estimate_in_part(judged: Judged, model: ModelScores, score: str, name: str, rows: NDArray[np.bool_]) -> Estimate:
+def mistake_estimate(
+    judged: Judged,
+    model: ModelScores,
+    score: str,
+    name: str,
+    *,
+    rows: NDArray[np.bool_] | slice = EVERY,
+    run: int | None = None,
+) -> Estimate:
+    """One ranking metric of one score of a model: on some of the instances ``(n,)`` or all, over all its runs or of one."""
     metric = RANKING_METRICS[name]
     truths, scores = truths_and_scores(judged, model.name, score, metric.truth)
+    of_run = EVERY if run is None else slice(run, run + 1)
     groups = None if judged.groups is None else judged.groups[rows]
-    return metric.estimate(truths[:, rows], scores[:, rows], groups=groups, level=judged.settings.level)
+    return metric.estimate(truths[of_run, rows], scores[of_run, rows], groups=groups, level=judged.settings.level)
 
 
 def _linearised(judged: Judged, model: str, score: str, metric: RankingMetric) -> list[Linearised]:

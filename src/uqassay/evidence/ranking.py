@@ -1,6 +1,5 @@
 """Lens: which model is best at which λ, and how sure that is."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
@@ -32,7 +31,6 @@ from uqassay.evidence.pair_tests import (
 )
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
-from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.metrics.tradeoff import tradeoff_scale
 from uqassay.notes import Note
 from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, row_of, spread
@@ -45,7 +43,7 @@ from uqassay.statistics import (
     student_draws,
     variance_components,
 )
-from uqassay.text import ABSENT, counted, decimals_for, level_text, listed_names, number, pvalue, rank_range, tradeoff
+from uqassay.text import counted, decimals_for, level_text, listed_names, number, pvalue, rank_range, tradeoff
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,11 +61,12 @@ __all__ = [
     "draws_of",
     "limit_notes",
     "metric_label",
-    "metric_table",
     "ranked_at",
     "ranking_table",
+    "run_deviations",
     "scale_of_tradeoff",
     "size_text",
+    "spread_text",
     "variance_of",
     "variance_rows",
 ]
@@ -306,6 +305,9 @@ METRICS = {
     "log-loss": "log loss",
     "brier": "Brier score",
     "nonspecificity": "non-specificity",
+    "ece": "ECE",
+    "rms-calibration-error": "RMS calibration error",
+    "ece-classwise": "classwise ECE",
     "uq-auc": "UQ-AUC",
     "uq-c-index": "UQ-C-index",
     "aurc": "AURC",
@@ -513,89 +515,6 @@ def spread_text(estimate: Estimate, deviation: float | None, places: int, spread
     if not estimate.low < estimate.high:
         return ""
     return f"[{number(estimate.low, places)}, {number(estimate.high, places)}]"
-
-
-# Models by several metrics beside each other, as the main table of a paper, with the best of each metric marked.
-
-WITHOUT_A_BEST = ("nonspecificity",)  # a smaller set is better only if it is right
-
-
-def metric_table(
-    assay: "Assay", at: float, metrics: Sequence[str] | None, score: str | None, spread: Spread
-) -> ShownTable:
-    """Means of the models and baselines by several metrics; see `Assay.to_latex`."""
-    chosen = ("accuracy", assay.settings.distance_metric, "nonspecificity", "unified") if metrics is None else metrics
-    columns = [_column(assay, metric, at, score, spread) for metric in chosen]
-    rows = []
-    for m in assay.models:
-        rows.append(ShownRow((ShownCell(m.name), *(column[m.name] for column in columns)), reference=m.baseline))
-    level = level_text(assay.settings.level)
-    after = f"{level} intervals" if spread == "interval" else "± standard deviation over the training runs"
-    marks = f"Bold: the best model; underlined: no model is shown to be better ({level} for all pairs of a column)."
-    header = ("model", *(_header(assay, metric, at, score) for metric in chosen))
-    return ShownTable(header, tuple(rows), f"Means with {after}.", marks)
-
-
-def _header(assay: "Assay", metric: str, at: float, score: str | None) -> str:
-    ranking = RANKING_METRICS.get(metric)
-    name = metric_label(metric, score or "") if ranking else metric_label(metric)
-    name = DISTANCES[assay.settings.distance].heading if metric == assay.settings.distance_metric else name
-    if metric == "unified":
-        name += f", λ = {tradeoff(at)}"
-    if metric in WITHOUT_A_BEST:
-        return name
-    return f"{name} {'↑' if metric == 'accuracy' or (ranking and ranking.higher_is_better) else '↓'}"
-
-
-def _column(assay: "Assay", metric: str, at: float, score: str | None, spread: Spread) -> Mapping[str, ShownCell]:
-    """Cells of all models and baselines."""
-    ranking = metric in tuple(RANKING_METRICS)
-    if not ranking and metric not in mean_metrics(assay):
-        fail(
-            "metrics",
-            f"must be among {', '.join((*mean_metrics(assay), *RANKING_METRICS))}",
-            f"got {metric!r}",
-            "choose from them",
-            code="choice",
-        )
-    ranks = assay.rank_sets(at, metric=metric, score=score if ranking else None)
-    found, runs = _estimates(assay, metric, at, score if ranking else "")
-    deviations = run_deviations(spread, runs)
-    places = decimals_for((found[name].low, found[name].high) for name in ranks.names if name in found)
-    marked = len(ranks.names) > 1 and metric not in WITHOUT_A_BEST
-    values = {
-        name: value for name, value in zip(ranks.names, ranks.values.tolist(), strict=True) if math.isfinite(value)
-    }
-    best = (max if ranks.greater_is_better else min)(values.values(), default=math.nan)
-    cells = {}
-    for m in assay.models:
-        if m.name not in found or math.isnan(found[m.name]):
-            cells[m.name] = ShownCell(ABSENT)
-            continue
-        after = spread_text(found[m.name], deviations.get(m.name), places, spread)
-        first = marked and values.get(m.name) == best
-        tied = marked and not first and m.name in ranks.top_names
-        cells[m.name] = ShownCell(number(float(found[m.name]), places), first, tied, after)
-    return cells
-
-
-def _estimates(
-    assay: "Assay", metric: str, at: float, score: str | None
-) -> tuple[dict[str, Estimate], dict[str, list[float]]]:
-    """The mean of each model with its interval, and its value in each run."""
-    if metric == "unified":
-        runs = {m.name: assay.loss(m.name, at).mean(axis=1).tolist() for m in assay.models}
-        return {r.model: r.estimate for r in ranked_at(assay, at)}, runs
-    found: dict[str, Estimate] = {}
-    each: dict[str, list[float]] = {}
-    for row in assay.rows("findings"):
-        if row["metric"] == metric and (not score or row["score"] == score):
-            if row["run"] == "all":
-                ends = {key: row[key] for key in ("low", "high", "level", "n", "method", "notes")}
-                found[row["model"]] = Estimate(row["estimate"], **ends)
-            else:
-                each.setdefault(row["model"], []).append(row["estimate"])
-    return found, each
 
 
 # Training runs and test instances as sources of the variance of a mean of an assay.

@@ -22,6 +22,7 @@ from uqassay.evidence.claims import Claim
 from uqassay.evidence.data import Judged, units_of_runs
 from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
 from uqassay.evidence.lens import RANKING, claims_by, lenses, markdown_of_lenses
+from uqassay.evidence.metric_table import Metrics
 from uqassay.evidence.mistakes import (
     BackwardScore,
     MistakeRanking,
@@ -43,7 +44,6 @@ from uqassay.evidence.ranking import (
     Spread,
     compare_at,
     draws_of,
-    metric_table,
     ranked_at,
     scale_of_tradeoff,
     size_text,
@@ -87,7 +87,7 @@ class Assay(Judged, Shown, Saved):
 
     _schema: ClassVar[str] = "uqassay.assay/7"
     _thing: ClassVar[str] = "assay"
-    _shown_more: ClassVar[str] = "summary(), plot(), show(), ranking(λ), table(name), warnings"
+    _shown_more: ClassVar[str] = "summary(), plot(), show(), metrics(), ranking(λ), table(name), warnings"
 
     sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
     #: What should change how much the numbers are believed; each text is one sentence, codes are those of
@@ -511,6 +511,48 @@ class Assay(Judged, Shown, Saved):
 
     # -- how it is shown ------------------------------------------------------------------------------------------------
 
+    def metrics(
+        self,
+        tradeoff: float = DEFAULT_TRADEOFF,
+        *,
+        metrics: str | Sequence[str] | None = None,
+        score: str | None = None,
+    ) -> Metrics:
+        """Models and baselines by several metrics, each with its interval and the best marked.
+
+        Parameters
+        ----------
+        tradeoff : float
+            λ of E.
+        metrics : str or sequence of str, optional
+            Names of metrics, of this package or in common use ("nll", "acc", "auroc"): those of `rank_sets`, "ece",
+            "rms-calibration-error", "ece-classwise", and the measures of the assay. By default accuracy, log loss, Brier score,
+            ECE, error AUROC, AURC, and E at λ. Where no model states sets, E is the mean distance; it stands in the place of
+            E, unless it is the log loss or the Brier score, which stand there already.
+        score : str, optional
+            The uncertainty that ranks the mistakes, for "uq-auc", "aurc" and their like; by default one that as many models as
+            possible have, the total entropy if it is among these.
+
+        Returns
+        -------
+        Metrics
+            The best of each metric is marked, and so are the others that no model is shown to be better than (`rank_sets`). Of
+            calibration errors only the lowest is marked, because they have no test. Sizes of sets and measures of uncertainty
+            have no best: a smaller set is better only if it is right. No calibration test is made.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> sure, unsure = uq.Point([[0.9, 0.1]] * 100), uq.Point([[0.6, 0.4]] * 100)
+        >>> a = uq.assay({"sure": sure, "unsure": unsure}, [0] * 90 + [1] * 10)
+        >>> print("\n".join(a.metrics(metrics=["nll", "ece"]).summary().splitlines()[2:5]))
+          model                     log loss ↓                   ECE ↓
+          sure         0.325* [0.269, 0.421]  0.000* [0.000, 0.062]
+          unsure       0.551  [0.530, 0.588]  0.300  [0.220, 0.340]
+        """
+        asked = ("metrics", repr((tradeoff, metrics, score)))
+        return self.shared.once(asked, lambda: Metrics.of(self, tradeoff, metrics, score))
+
     def plot(self, tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the ranking at one λ: mean E with intervals, and the ranks that each model can have.
 
@@ -548,35 +590,42 @@ class Assay(Judged, Shown, Saved):
         self.tests()  # their time belongs to the provenance
         return super().save(folder)
 
-    def to_markdown(self) -> Text:
-        """The headline, the ranking, the warnings, and what the lenses measured, as Markdown for GitHub."""
-        return Text("\n\n".join([super().to_markdown(), *markdown_of_lenses(self)]))
+    def to_markdown(
+        self,
+        tradeoff: float = DEFAULT_TRADEOFF,
+        *,
+        metrics: str | Sequence[str] | None = None,
+        score: str | None = None,
+        spread: Spread = "interval",
+    ) -> Text:
+        """The headline, the table of `metrics`, the warnings, and what the lenses measured, as Markdown for GitHub.
+
+        Parameters
+        ----------
+        tradeoff, metrics, score, spread
+            As in `to_latex`.
+        """
+        table = self.metrics(tradeoff, metrics=metrics, score=score).shown_table(spread)
+        return Text("\n\n".join([self._markdown(table), *markdown_of_lenses(self)]))
 
     def to_latex(
         self,
         tradeoff: float = DEFAULT_TRADEOFF,
         *,
-        metrics: Sequence[str] | None = None,
+        metrics: str | Sequence[str] | None = None,
         score: str | None = None,
         spread: Spread = "interval",
     ) -> Text:
-        """Models by several metrics as a table of LaTeX, which needs booktabs; `ranking(λ).to_latex()` has the ranking alone.
-
-        The best of each metric is bold. Underlined are the others that no model is shown to be better than by that metric
-        (`rank_sets`). Non-specificity has no best: a smaller set is better only if it is right.
+        """The table of `metrics` for LaTeX, which needs booktabs; `ranking(λ).to_latex()` has the ranking alone.
 
         Parameters
         ----------
-        tradeoff : float
-            λ of E.
-        metrics : sequence of str, optional
-            Those of `rank_sets`; by default accuracy, the distance, "nonspecificity" and "unified".
-        score : str, optional
-            For ranking metrics such as "uq-auc", the uncertainty that ranks the mistakes.
+        tradeoff, metrics, score
+            As in `metrics`.
         spread : {"interval", "runs"}
-            What stands after each mean: its confidence interval, or ± the standard deviation over the training runs.
+            What stands after each number: its confidence interval, or ± the standard deviation over the training runs.
         """
-        return Text(metric_table(self, tradeoff, metrics, score, spread).as_latex())
+        return self.metrics(tradeoff, metrics=metrics, score=score).to_latex(spread=spread)
 
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
@@ -593,7 +642,7 @@ class Assay(Judged, Shown, Saved):
         return (*details(self), *([told] if told else []))
 
     def _shown_table(self) -> ShownTable:
-        return self.ranking()._shown_table()
+        return self.metrics().shown_table(explained=True)
 
     def _shown_notes(self) -> Sequence[str]:
         return [note.text for note in self.warnings]

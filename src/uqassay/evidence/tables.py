@@ -15,6 +15,7 @@ from uqassay.evidence.baselines import is_held_out
 from uqassay.evidence.calibration import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
+from uqassay.evidence.metric_table import METRIC_COLUMNS, metric_rows
 from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
 from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
@@ -80,6 +81,7 @@ CALIBRATION_COLUMNS += tuple(name for name in ROW_FIELDS if name not in CALIBRAT
 TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyType(
     {
         "findings": (finding_rows, FINDING_COLUMNS),
+        "metrics": (metric_rows, METRIC_COLUMNS),
         "scores": (_scores, ()),
         "ranking": (_ranking, ()),
         "breakpoints": (_breakpoints, ("low", "high", "models")),
@@ -128,6 +130,8 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
         return as_table(rows, list(rows[0])).astype(
             {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
         )
+    if name == "metrics":
+        return as_table(rows, columns).astype({"best": "boolean", "tied": "boolean"})
     if name == "claims":
         rows = [row | {key: ", ".join(map(named, row[key])) for key in ("models", "others")} for row in rows]
     if name == "breakpoints":
@@ -198,6 +202,7 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
                 }
                 for m in assay.models
             ],
+            "metrics": assay.metrics().rows(),
             "findings": assay.rows("findings"),
             "calibration": _calibration_json(assay),
             **ranking_json(assay, lambdas),
@@ -210,7 +215,7 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
 
 
 def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
-    """Rankings and rank sets at each λ and the breakpoints, as `uqassay rank --json` prints them."""
+    """Rankings and rank sets at each λ and the breakpoints, which `uqassay rank --json` prints behind the metrics."""
     rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
     ranks = [{"tradeoff": float(t), **assay.rank_sets(t).to_dict()} for t in tradeoffs]

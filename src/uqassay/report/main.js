@@ -4,7 +4,7 @@ function repaint(theme, onPaper) {
   document.documentElement.classList.toggle("printing", onPaper);
   foldFor(onPaper);
   paint(theme);
-  drawSummary();
+  drawMetrics();
   drawStrip();
   for (const update of modelControls) update();
   for (const listener of listeners) listener();
@@ -15,6 +15,10 @@ function repaint(theme, onPaper) {
 
 function fillPlaces() {
   for (const node of document.querySelectorAll("button[data-define]")) {
+    if (!page.definitions[node.dataset.define]) {
+      node.remove(); // of an uncertainty that the user gave
+      continue;
+    }
     node.setAttribute("aria-label", whatIs(node.dataset.define));
     node.addEventListener("click", () => define(node.dataset.define));
   }
@@ -47,7 +51,8 @@ async function start() {
   await openPage();
   paint(chosenTheme());
   fillPlaces();
-  drawSummary();
+  startMetrics();
+  drawMetrics();
   startRanking();
   startRankSets();
   drawStrip();

@@ -1,32 +1,4 @@
-// Sections 1 and 6: the table of what was compared, how it was computed, the findings to download, the glossary.
-
-function drawSummary() {
-  const text = page.text.comparison;
-  const metrics = [
-    ...["accuracy", "log-loss", "brier", "ece"].map((m) => [m, text.heads[m]]),
-    [page.facts.distance_metric, text.heads.distance, "distance"],
-    ["nonspecificity", text.heads.nonspecificity],
-    ...page.facts.measures.map((m) => [m, page.definitions[m].title]),
-  ];
-  const rows = page.models.map((m, j) => ({ ...m, j, key: m.name }));
-  const name = (r) =>
-    el("span", {}, nameCell(r.j), r.baseline ? what(r.name) : null, el("span", { class: "i" }, r.kind_text));
-  const column = ([metric, title, define = metric]) => {
-    const get = (r) => finding(r.name, metric);
-    const known = rows.filter((r) => !r.baseline).map(get).filter(Boolean);
-    const ends = known.map((f) => [f.low, f.high]);
-    const places = metric === "accuracy" ? percentPlaces(ends) : decimalsFor(ends);
-    const why = (f) => noteLines(f.notes) || page.text.general.undefined;
-    const valued = (f) => {
-      const values = [f.estimate, f.low, f.high];
-      return metric === "accuracy" ? shareCell(values, places, why(f)) : interval(...values, places, why(f));
-    };
-    const cell = (f) => (f ? valued(f) : missing(text.no_prediction));
-    return { title, define, value: (r) => get(r)?.estimate, cell: (r) => cell(get(r)) };
-  };
-  const model = { title: text.heads.model, text: true, cls: "name", value: (r) => r.name, cell: name };
-  fillModelTable(byId("summary"), [model, ...metrics.map(column)], rows, { rowClass: (r) => (r.baseline ? "baseline" : null) });
-}
+// Section 6: how it was computed, the findings to download, the glossary.
 
 function drawHow() {
   const text = page.text.method;

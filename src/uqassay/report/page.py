@@ -21,6 +21,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
+from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.sections import (
     InstancePacker,
@@ -46,7 +47,7 @@ from uqassay.report.sentences import (
     axis_text,
     beyond_sentence,
     caution_finding,
-    comparison_sentences,
+    compared_sentence,
     cost_label,
     kind_text,
     meanings,
@@ -240,6 +241,11 @@ def _facts(assay: "Assay") -> dict[str, Any]:
     }
 
 
+def _stated(assay: "Assay") -> list[str]:
+    """What a second table has of each model: distance, non-specificity and uncertainties."""
+    return [assay.settings.distance_metric, "nonspecificity", *_facts(assay)["measures"]]
+
+
 def _definitions(assay: "Assay") -> dict[str, Definition]:
     found = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
     found |= {m: definition_of(m) for m in assay.settings.measures if m in SCORES}
@@ -373,11 +379,13 @@ def answer_card(assay: "Assay") -> str:
 
 
 def caution_section(assay: "Assay") -> str:
-    """The warnings, folded; nothing where there are none."""
-    if not assay.warnings:
+    """The warnings that do not change the answer, folded; nothing where there are none."""
+    on_answer = of_the_answer(assay.warnings)
+    others = [note for note in assay.warnings if note not in on_answer]
+    if not others:
         return ""
-    items = "".join(f"<li>{html_text(note.text)}</li>" for note in assay.warnings)
-    title, finding = CAUTION, kept(caution_finding([note.code for note in assay.warnings]))
+    items = "".join(f"<li>{html_text(note.text)}</li>" for note in others)
+    title, finding = CAUTION, kept(caution_finding([note.code for note in others]))
     return (
         '<details class="section" id="caution" aria-labelledby="caution-h">\n'
         f'<summary><h2 id="caution-h">{title}</h2> <span class="finding">{finding}</span></summary>\n'
@@ -502,6 +510,7 @@ SCRIPTS = (
     "sections.js",
     "labels.js",
     "tables.js",
+    "metrics.js",
     "chart_tables.js",
     "shown_models.js",
     "ranking.js",
@@ -530,7 +539,7 @@ SCRIPTS = (
     "scheme.js",
     "main.js",
 )
-STYLES = ("page.css", "narrow.css", "print.css", "answer.css", "models.css")
+STYLES = ("page.css", "metrics.css", "narrow.css", "print.css", "answer.css", "models.css")
 LONG_HEADING = 60  # characters of the models' names; more would take several lines
 ELEMENTS = {
     "tradeoff": "<span data-lambda></span>",
@@ -585,7 +594,12 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "answer": answer_card(assay),
         "caution": caution_section(assay),
         "priced": "" if order_of(assay).priced else ' class="unpriced"',
-        "compared": kept(comparison_sentences(assay)["compared"]),
+        "compared": kept(compared_sentence(assay)),
+        "metrics": metrics_markup(assay.metrics()),
+        "metrics_said": kept(assay.metrics().shown_table().said()),
+        "metrics_explained": kept(assay.metrics().explained(assay.metrics().metrics)),
+        "on_answer": warnings_on_answer(assay),
+        "stated": metrics_markup(assay.metrics(metrics=_stated(assay))),
         "numbers": _numbers(assay, sections),
         "command": _command(command),
         "lens_links": "".join(f' <a href="#lens-{x["id"]}">{html_text(x["short"])}</a>' for x in sections),

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BEST",
     "CAUTION",
+    "CONCERNING",
     "DEPENDS",
     "MOST_SHOWN",
     "NUMBERS",
@@ -74,8 +75,8 @@ __all__ = [
     "caution_finding",
     "cautions",
     "chart_sentences",
+    "compared_sentence",
     "comparison_note",
-    "comparison_sentences",
     "confidence_finding",
     "confidence_text",
     "cost_label",
@@ -88,6 +89,7 @@ __all__ = [
     "method_sentences",
     "mistakes_sentences",
     "model_sentences",
+    "more_warnings",
     "order_finding",
     "order_values",
     "outcome_text",
@@ -219,7 +221,7 @@ def _sample(assay: "Assay") -> dict[str, str]:
     return {key: f"Points: {text}{runs}. {means}" for key, text in points.items()}
 
 
-# Sentences on the models compared: the line below the verdict, and the kind of prediction of each model.
+# Sentences on the models compared: the line above their table, and the kind of prediction of each model.
 
 KINDS = {
     "Point": "point prediction",
@@ -230,39 +232,24 @@ KINDS = {
     "GaussianLogits": "Gaussian logits",
 }
 
-HEADS = {
-    "model": "Model",
-    "accuracy": "Accuracy",
-    "log-loss": "Log loss",
-    "brier": "Brier",
-    "ece": "ECE",
-    "distance": "Distance d",
-    "nonspecificity": "NS",
-}
 
-
-def comparison_sentences(assay: "Assay") -> dict[str, Any]:
-    """Sentences by name; "compared" says how many models, instances and classes there are, and how accurate the models are.
+def compared_sentence(assay: "Assay") -> str:
+    """How many models, cases and classes there are.
 
     Examples
     --------
     >>> import uqassay as uq
-    >>> comparison_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["compared"]
-    '1 model and 2 baselines on 1 instance of 2 classes; accuracy 100.0 %.'
+    >>> compared_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    '1 model on 1 case of 2 classes.'
     """
-    n_baselines = sum(m.baseline for m in assay.models)
     groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
     if assay.groups is not None:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
-    accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes]
-    least, most = min(accuracies, default=0.0), max(accuracies, default=0.0)
-    accuracy = f"; accuracy {percent_interval(least, most) if most > least else percent(least)}" if accuracies else ""
-    compared = (
-        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} and {counted(n_baselines, 'baseline')} "
-        f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
-        f"{labels}{accuracy}."
+    return (
+        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} "
+        f"on {counted(assay.n_instances, 'case')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
+        f"{labels}."
     )
-    return {"compared": compared, "no_prediction": "a baseline makes no single prediction", "heads": HEADS}
 
 
 def _runs(assay: "Assay") -> str:
@@ -919,7 +906,6 @@ def page_sentences(assay: "Assay") -> dict[str, Any]:
     """Sentences and templates of the page's fixed sections, by section; those of the lenses are made with the lenses."""
     return {
         "general": general_sentences(),
-        "comparison": comparison_sentences(assay),
         "ranking": ranking_sentences(assay),
         "rank_sets": rank_set_sentences(assay),
         "charts": chart_sentences(assay),
@@ -1138,6 +1124,11 @@ def caution_finding(codes: Sequence[str]) -> str:
     if not first:
         return f"{counted(len(rest), 'warning')}: {more}."
     return f"{start}; {len(rest)} more: {more}." if rest else f"{start}."
+
+
+def more_warnings(n: int) -> str:
+    """Over further warnings on the answer, which unfold."""
+    return f"{counted(n, 'more warning')} on the answer"
 
 
 # Can it be calibrated: sentences of the tests, of the pictures of one test, and of the reliability diagrams.
@@ -1923,7 +1914,9 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
         "scheme_auto": general["scheme_auto"],
         "auto": general["schemes"]["auto"],
         "compared": "Models compared",
-        "compared_note": f"Means over all instances, with their {level} intervals.",
+        "stated": "What the models state",
+        "stated_finding": "How far from the labels, how vague and how uncertain the predictions are, with intervals.",
+        "stated_note": f"Means over all cases, with their {level} intervals.",
         "compared_how": "Click a heading to sort, ? for its definition.",
         "no_script": "The rest of this page needs its own script, which is switched off.",
         **_choice_of_view(assay),

@@ -433,7 +433,8 @@ def proportion_estimate(
         if not plain:
             spread = spread_of_mean(averaged - p, units, [run_means(runs, units)])
             z = float(special.stdtrit(spread.dof, 0.5 + level / 2))
-            if spread.standard_error**2 > 1e-12 * p * (1 - p) / units.n_units:  # less is rounding error of v = 0
+            # less is rounding error of v = 0; shares that round to 1 may have a v without p (1 − p)
+            if p * (1 - p) > 0 and spread.standard_error**2 > 1e-12 * p * (1 - p) / units.n_units:
                 n_effective = p * (1 - p) / spread.standard_error**2
         centre = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
         half = z / (1 + z**2 / n_effective) * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))

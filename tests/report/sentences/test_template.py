@@ -21,7 +21,7 @@ def test_template_and_sentences_have_the_same_names(sentences):
 
 
 def test_settings_are_named(sentences):
-    assert "90 % intervals" in sentences["compared_note"]
+    assert "90 % intervals" in sentences["stated_note"]
     assert "1,200 resamples" in sentences["strip_note"]
     assert "90 % confidence ellipse" in sentences["plane"]
 
