@@ -17,7 +17,7 @@ def test_runs_have_a_table(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     print_variance(judged(2, groups=np.arange(60) // 3))
     out = capsys.readouterr().out
-    assert "Where the variance of mean E at λ = 0.5 comes from" in out
+    assert "Where the variance of the log loss comes from" in out
     assert "from groups" in out
     assert "few runs say little about the variance between runs, see its interval: m" in out
 

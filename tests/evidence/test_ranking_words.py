@@ -22,7 +22,7 @@ def test_every_limit_has_a_mark():
 @pytest.mark.parametrize(("distance", "names_others"), [("kl", True), ("tv", False)])
 def test_bounded_scores_are_named_where_the_distance_is_not_bounded(distance, names_others):
     unseen = limit_notes(assay(distance=distance))["unseen"]
-    assert "50 instances" in unseen
+    assert "50 cases" in unseen
     assert ("Brier" in unseen) == names_others
 
 

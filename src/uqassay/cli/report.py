@@ -56,7 +56,7 @@ from uqassay.evidence.calibration import judged_tests
 from uqassay.evidence.lens import lenses
 from uqassay.evidence.metric_table import MANY
 from uqassay.evidence.mistakes import reference_score
-from uqassay.evidence.order import order_of
+from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
@@ -206,17 +206,18 @@ def print_variance(assay: Assay) -> None:
         runs: [_share_of_variance(one.shares["runs"]) for one in found.values()],
         rest: [percent(one.shares["instances"].share, 0) for one in found.values()],
         "from both": [percent(one.shares["interaction"].share, 0) for one in found.values()],
-        "mean E ±": [number(w, decimals) for w in widths.values()],
+        f"{loss_name(assay)} ±": [number(w, decimals) for w in widths.values()],
         half: [_goal(goal) for goal in goals.values()],
     }
     console = open_console()
     table = fitted_table(columns, width=console.width, spare=("from both", "training runs", half))
     console.print()
-    console.print(Text(f"Where the variance of mean E at λ = {tradeoff(DEFAULT_TRADEOFF)} comes from", "bold"))
+    at = _at(assay, DEFAULT_TRADEOFF)
+    console.print(Text(f"Where the variance of the {loss_name(assay)}{at} comes from", "bold"))
     console.print(table)
     said = {
         "from both": f"from both: other runs do better on other {units}",
-        "mean E ±": f"mean E ±: half the {level} interval",
+        f"{loss_name(assay)} ±": f"{loss_name(assay)} ±: half the {level} interval",
         "to halve it:": "to halve it: so many in all, if the other number stays",
     }
     few = [name for name, one in found.items() if any(note.code == "few" for note in one.notes)]
@@ -399,7 +400,7 @@ def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> No
     console = open_console()
     shown: list[Table] = []
     for at in (DEFAULT_TRADEOFF,) if tradeoffs is None else tradeoffs:
-        rows = assay.ranked(at)
+        rows = [r for r in assay.ranked(at) if r.rank is not None or r.model in order_of(assay).yardsticks]
         columns = _ranking_columns(assay, rows)
         styles = ["dim" if r.rank is None else "bold" if r.top else "" for r in rows]
         shown.append(fitted_table(columns, spare=_spare(columns), width=console.width, styles=styles, words=("rank",)))
@@ -423,7 +424,8 @@ def print_subgroup_rankings(assay: Assay, tradeoffs: Sequence[float] | None = No
             console.print(Text(visible(_ranking_title(assay, at, default=tradeoffs is None, subgroup=name)), "bold"))
             console.print(table)
             shown.append(table)
-            console.print(Text(visible(f"Lowest mean E at λ = {tradeoff(at)}: {_first_words(assay, parts, at)}")))
+            lowest = f"Lowest {loss_name(assay)}{_at(assay, at)}"
+            console.print(Text(visible(f"{lowest}: {_first_words(assay, parts, at)}")))
         console.print(Text(_explained_ranking(assay, *shown) + "; each part by itself", "dim"))
 
 
@@ -456,7 +458,7 @@ def _first_words(assay: Assay, parts: Sequence[Part], at: float) -> str:
 
 def print_breakpoints(assay: Assay) -> None:
     """Which of several models has the lowest mean E on which interval of λ."""
-    if len(assay.candidates) == 1 or not assay.winners():
+    if len(assay.candidates) == 1 or not assay.winners() or not order_of(assay).priced:
         return
     console = open_console()
     table = plain_table()
@@ -479,7 +481,7 @@ def _ranking_columns(
     cells = {
         "rank": [_ranks(r) for r in rows],
         "model": [visible(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
-        "mean E": [number(float(r.estimate), decimals) for r in rows],
+        loss_name(assay): [number(float(r.estimate), decimals) for r in rows],
         f"{level_text(assay.settings.level)} interval": [
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
@@ -492,6 +494,8 @@ def _ranking_columns(
     }
     if len(assay.candidates) == 1:  # which wins every resample
         del cells[WON]
+    if not order_of(assay).priced:  # the mean is the distance itself
+        del cells[f"mean {_distance_name(assay)}"], cells["mean non-sp."]
     return cells
 
 
@@ -511,10 +515,11 @@ def _pvalues(rows: Sequence[Ranked]) -> list[str]:
 
 def _spare(columns: dict[str, list[str]]) -> list[str]:
     """Headers of a ranking that a narrow terminal leaves out, the last of them first."""
-    *_, worse, p, accuracy, distance, nonspecificity = columns
-    between = list(columns)[list(columns).index("mean E") + 1]
+    headers = list(columns)
+    worse, p, accuracy, *terms = headers[headers.index("worse than best by") :]
+    between = headers[headers.index("model") + 2]
     share = [WON] if WON in columns else []
-    return [p, between, *share, worse, accuracy, nonspecificity, distance]
+    return [p, between, *share, worse, accuracy, *reversed(terms)]
 
 
 def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
@@ -526,6 +531,8 @@ def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
 def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = "") -> str:
     terms = f"{_distance_name(assay)} + λ · non-specificity"
     where = f", by {subgroup}" if subgroup else ""
+    if not order_of(assay).priced:
+        return f"Ranking by {loss_name(assay)}{where}; lower is better"
     chosen = " (the default)" if default else ""
     return f"Ranking at λ = {tradeoff(at)}{chosen} by the mean of E = {terms}{where}; lower is better"
 
@@ -533,18 +540,23 @@ def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = ""
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
     from uqassay.evidence.ranking import MARKS, limit_notes
 
+    priced = order_of(assay).priced
     said = {
         "rank": (
             f"rank: all ranks that the model can have, {level_text(assay.settings.level)} for all models at once; "
             "from 1 on (bold): no model is shown to be better"
         ),
-        WON: f"{WON}: share of {count(assay.settings.n_draws)} with the lowest mean E",
-        "p (adjusted)": "p: paired test against the best, adjusted for all pairs",
+        WON: f"{WON}: share of {count(assay.settings.n_draws)} with the lowest {loss_name(assay)}",
+        "p (adjusted)": f"p: paired test against the best, adjusted for all pairs{' and every λ' if priced else ''}",
     }
     cells = [cell for table in tables for column in table.columns for cell in column.cells]
     shown = "".join(map(str, cells))
     marks = [f"{MARKS[why]}: {text}" for why, text in limit_notes(assay).items() if MARKS[why] in shown]
     return "; ".join([explained(said, *tables), *marks])
+
+
+def _at(assay: Assay, at: float) -> str:
+    return f" at λ = {tradeoff(at)}" if order_of(assay).priced else ""
 
 
 def _distance_name(assay: Assay) -> str:

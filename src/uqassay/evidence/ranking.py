@@ -345,9 +345,9 @@ def limit_notes(assay: "Assay") -> dict[str, str]:
     >>> import uqassay as uq
     >>> notes = limit_notes(uq.assay({"m": uq.Point([[0.9, 0.1]] * 100)}, [0] * 100))
     >>> print(notes["unseen"])
-    significant if rare huge losses could be excluded, which 100 instances cannot; accuracy and Brier score are bounded
+    significant if rare huge losses could be excluded, which 100 cases cannot; accuracy and Brier score are bounded
     """
-    unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'instance')} cannot"
+    unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'case')} cannot"
     return {
         "unseen": unseen
         + ("; accuracy and Brier score are bounded" if DISTANCES[assay.settings.distance].floored else ""),
