@@ -7,6 +7,7 @@ Kendall's τ of the same scorings with φ and ψ, which are known exactly.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, final
 
 import numpy as np
@@ -117,8 +118,9 @@ def reproduce_ranking_synthetic(
         for error in NEIGHBOURS
         if preset != "smoke" and error != bayes_error
     ]
-    compared = preset != "smoke"  # whose predictors are a small part of the paper's grid
-    cells = printed_cells("Synth", by_model, lambda *at: _why(*at, found=by_model, others=others), compared=compared)
+    compared = preset != "smoke"
+    why = partial(_why, found=by_model, others=others) if compared else lambda *_: "a small part of the paper's grid"
+    cells = printed_cells("Synth", by_model, why, compared=compared)
     cells += _ece_cells(run, compared=compared)
     reading = [_headline(run, one_sample, preset)]
     reading += interval_methods(run.scorings)
