@@ -1,5 +1,7 @@
 """The family of tests of an order: sequences of tests along λ, ranges in which they tell, and their error rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -230,3 +232,12 @@ def test_false_claims_at_any_tradeoff(slope):
     assert sum(wrong for wrong, _ in found) <= stats.binom.ppf(0.999, n, 0.05)
     if slope == 0.2:
         assert sum(said for _, said in found) > 0.9 * n
+
+
+def test_without_baselines_every_model_is_worth_using():
+    a = judged({"a": (0.15, 0.1), "b": (0.3, 0.1)}, 400)
+    alone = replace(a, models=a.candidates)
+    assert order_of(alone).worth("a")[:2] == (0.0, np.inf)
+    assert order_of(alone).none() == ()
+    assert alone.rank_sets(0.5).better.tolist() == a.rank_sets(0.5).better.tolist()
+    assert alone.ranked(0.5)[0].model == "a"

@@ -248,8 +248,9 @@ class Order:
         of_baselines = [
             compare_with_one(assay, name, self.models, GRID, lines=loss_lines(assay)) for name in self.baselines
         ]
-        better = np.stack([lower(d, p) for d, p in of_baselines], axis=-1)
-        worse = np.stack([lower(-d, p) for d, p in of_baselines], axis=-1)
+        better, worse = (np.ones((len(GRID), j, b)) for _ in range(2))
+        for k, (d, p) in enumerate(of_baselines):
+            better[..., k], worse[..., k] = lower(d, p), lower(-d, p)
         flat = (len(GRID), j * b)
         self._worth = Paths(better.reshape(flat), dict.fromkeys(WORTH_ANCHORS, float(len(WORTH_ANCHORS) * j)))
         self._below = Paths(worse.reshape(flat), {DEFAULT_TRADEOFF: float(j * b)})
@@ -257,7 +258,7 @@ class Order:
         # another one for each model: two one-sided tests of a model, by Bonferroni, have the p-value of one two-sided test
         factor = len(NONE_ANCHORS) * max(b, 2) / 2
         counted = np.isin(self.baselines, self.yardsticks)
-        every = worse[..., counted].min(axis=-1).max(axis=-1)
+        every = worse[..., counted].min(axis=-1, initial=1.0).max(axis=-1)
         self._none = Paths(every[:, np.newaxis], dict.fromkeys(NONE_ANCHORS, factor), between=False)
         self._ranges: dict[str, list[tuple[Range, ...]]] = {}
 
@@ -315,10 +316,11 @@ class Order:
         table[:j, j:] = self._worth.at(at, p[:j, j:].ravel(), claims).reshape(j, b)
         worse = p[j:, :j].T  # (J, B)
         below = self._below.at(at, worse.ravel(), claims).reshape(j, b)
-        of_yardsticks = np.where(np.isin(self.baselines, self.yardsticks), worse, 2.0)
-        every, none = np.zeros(1, dtype=np.intp), of_yardsticks.min(axis=1).max(keepdims=True)
-        most = of_yardsticks.argmin(axis=1)
-        below[np.arange(j), most] = np.minimum(below[np.arange(j), most], self._none.at(at[:1], none, every))
+        if b:
+            of_yardsticks = np.where(np.isin(self.baselines, self.yardsticks), worse, 2.0)
+            every, none = np.zeros(1, dtype=np.intp), of_yardsticks.min(axis=1).max(keepdims=True)
+            most = of_yardsticks.argmin(axis=1)
+            below[np.arange(j), most] = np.minimum(below[np.arange(j), most], self._none.at(at[:1], none, every))
         table[j:, :j] = below.T
         # of a pair the claim that the data speak for; without a test there is none, but where a mean is infinite
         with np.errstate(invalid="ignore"):
@@ -346,6 +348,8 @@ class Order:
         known = self._known("worth", self._worth, self._worth_at) if guard else []
         each = known[j * b : (j + 1) * b] if guard else self._unguarded(model)
         each = [found for name, found in zip(self.baselines, each, strict=True) if name in self.yardsticks]
+        if not each:
+            return Range(0.0, float("inf"), float("nan"))  # of an assay without baselines
         if not all(each):
             return None
         low, high = max(one[0].low for one in each), min(one[0].high for one in each)
