@@ -349,13 +349,6 @@ def test_points_that_open_an_instance_are_walked_with_the_arrow_keys(driver):
     assert driver.execute_script(f"return {chart}.querySelector('.tip').hidden")
 
 
-@pytest.mark.usefixtures("report")
-def test_the_outcome_of_a_test_leads_to_its_pictures(driver):
-    driver.execute_script("document.querySelectorAll('#calibration-table button.row')[2].focus()")
-    press(driver, ENTER)
-    assert driver.execute_script("return document.activeElement.id") == "calibration-closely"
-
-
 # -- data of charts -----------------------------------------------------------------------------------------------------
 
 
@@ -368,20 +361,6 @@ def test_every_chart_has_its_data_as_a_table(show, name):
         "}).map((f) => f.textContent.slice(0, 80));"
     )
     assert without == []
-
-
-@pytest.mark.usefixtures("report")
-def test_data_of_the_curves_against_the_picture(driver):
-    drawn = driver.execute_script(
-        "return pictures.get(document.getElementById('mistakes-curves')).marks.filter((m) => m.line).map((m) => m.y)"
-    )
-    rows = driver.execute_script(
-        "return [...document.querySelectorAll('#mistakes-curve .chart-data tbody tr')].map((r) =>"
-        " [...r.querySelectorAll('td')].map((c) => parseFloat(c.textContent.replace('<', ''))))"
-    )
-    assert len(rows) == len(drawn[0])
-    for row, values in zip(rows, zip(*drawn, strict=True), strict=True):
-        assert row == pytest.approx(values, abs=0.5001)
 
 
 # -- surroundings -------------------------------------------------------------------------------------------------------

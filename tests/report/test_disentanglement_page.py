@@ -13,7 +13,8 @@ from uqassay.report.study_pages import render_disentanglement
 @pytest.fixture(scope="module")
 def page():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "<svg></svg>")
+        for place in ("drawings", "study_pages"):
+            patch.setattr(f"uqassay.report.{place}.inline_svg", lambda *_, **__: "<svg></svg>")
         return ParsedPage(render_disentanglement(STATIC_CASES["disentanglement"].subjects))
 
 
@@ -36,7 +37,8 @@ def test_contenders_without_an_error_say_why(page):
 
 
 def test_several_data_sets_have_their_own_ranking(monkeypatch):
-    monkeypatch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "")
+    for place in ("drawings", "study_pages"):
+        monkeypatch.setattr(f"uqassay.report.{place}.inline_svg", lambda *_, **__: "")
     field = [Contender("a", made_study("perfect", n_runs=2, dataset=name), IT) for name in ("wine", "digits")]
     text = render_disentanglement(field)
     assert "Ranking: wine" in text

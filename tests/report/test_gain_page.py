@@ -29,7 +29,7 @@ def markup(studies):
 
 @pytest.fixture
 def _no_figures(monkeypatch):
-    monkeypatch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "")
+    monkeypatch.setattr("uqassay.report.drawings.inline_svg", lambda *_, **__: "")
 
 
 def test_every_sentence_is_on_the_page(markup, studies):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.report.sections import null_histogram
+from uqassay.report.figures.calibration import null_histogram
 
 
 @pytest.mark.parametrize(

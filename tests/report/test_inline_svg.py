@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from uqassay.report.study_pages import FONT_SIZE, inline_svg
+from uqassay.report.drawings import FONT_SIZE, inline_svg
 
 
 def draw(figure):

@@ -204,7 +204,7 @@ const count = (id, what) => document.querySelectorAll(`#${id} ${what}`).length;
 return {
   lines: count("lines", ".band"), plane: count("plane", ".area"), ridges: count("ridge-distance", ".area") / 2,
   width: count("width", "g.points"), entropy: count("entropy-confidence", "path.line"),
-  curves: count("mistakes-curves", "path.line[stroke-width='2']"),
+  curves: count("mistakes-curve", "svg g.first:not(.band, .off)"),
 };
 """
 

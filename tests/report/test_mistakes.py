@@ -56,19 +56,6 @@ def test_refusals_against_the_assay(name, found, request):
             )
 
 
-@pytest.mark.parametrize("name", ["assay", "grouped"])
-def test_curves_against_the_assay(name, found, request):
-    a, held = request.getfixturevalue(name), found[name]
-    assert held["coverages"][0] >= 1 / 150
-    assert held["coverages"][-1] == 1
-    near = 1e-9 if name == "assay" else 5e-4  # of groups of unequal size the curve corrects all coverages alike
-    for model, entry in entries(held):
-        own = a.risk_coverage(model, entry["score"], held["coverages"])
-        np.testing.assert_allclose(entry["curve"][0], [float(e) for e in own], rtol=1e-3, atol=1e-9)
-        np.testing.assert_allclose(entry["curve"][1], [e.low for e in own], rtol=1e-3, atol=near)
-        np.testing.assert_allclose(entry["curve"][2], [e.high for e in own], rtol=1e-3, atol=near)
-
-
 @pytest.mark.parametrize("groups", [None, np.arange(150) % 30])
 def test_the_curve_of_one_run_is_that_of_the_assay(groups):
     a, coverages = ranked_assay(groups=groups), [0.02, 0.3, 0.77, 1.0]

@@ -87,7 +87,7 @@ def click(page, selector):
 @pytest.mark.usefixtures("unshared")
 def test_opens_from_a_file_without_a_network(page):
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert page.execute_script("return document.querySelectorAll('.chart .drawn').length") > 10
+    assert page.execute_script("return document.querySelectorAll('.chart .drawn, .drawing .drawn').length") > 10
     assert page.execute_script("return document.getElementById('failed').hidden")
     assert not [text for text in texts(page, ".chart") if "could not be drawn" in text]
 
@@ -568,18 +568,28 @@ def test_the_scores_of_one_model_are_compared(page, assay):
 @pytest.mark.usefixtures("unshared")
 def test_curves_follow_the_score_and_the_models_shown(page, assay):
     drawn = (
-        "return pictures.get(document.getElementById('mistakes-curves')).marks.filter((m) => m.line).map((m) => m.y)"
+        "return [...document.querySelectorAll('#mistakes-curve svg g[class^=m]:not(.band)')]"
+        ".filter((n) => getComputedStyle(n).display !== 'none').map((n) => n.getAttribute('class'))"
     )
     choose(page, "Uncertainty by", "total entropy")
     curves = page.execute_script(drawn)
     assert len(curves) == 4
-    coverages = page.execute_script("return page.lenses.find((l) => l.id === 'mistakes').coverages")
-    own = [100 * float(e) for e in assay.risk_coverage("point", "total-entropy", coverages)]
-    np.testing.assert_allclose(curves[1], own, rtol=1e-3, atol=1e-6)
+    assert all("first" in one for one in curves)
     click(page, "#mistakes-curve .model:nth-of-type(2)")
     wait_until(lambda: len(page.execute_script(drawn)) == 3)
     assert page.execute_script("return document.querySelectorAll('#filter .model')[1].ariaPressed") == "false"
-    assert "pointwise" in texts(page, "#mistakes-curve figcaption")[0]
+    choose(page, "Uncertainty by", "each model's best score")
+    wait_until(lambda: all("best" in one for one in page.execute_script(drawn)))
+    choose(page, "Uncertainty by", "margin")
+    assert page.execute_script(drawn) == []
+    assert texts(page, "#mistakes-curve > .note:not([hidden])") == [
+        "Curves are drawn by total entropy and by each model’s best score."
+    ]
+    lines = (
+        "return [...document.querySelectorAll('#mistakes-curve .share:not(.off)')].map((n) => n.getAttribute('class'))"
+    )
+    choose(page, "Refuse", "20 %")
+    assert page.execute_script(lines) == ["share share-20"]
 
 
 def test_every_metric_of_the_table_opens_its_definition(page, assay):
@@ -601,7 +611,7 @@ def too_wide_in_print(page, part):
     page.execute_script("dispatchEvent(new Event('beforeprint'))")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     wide = page.execute_script(
-        "return [...document.querySelectorAll(`${arguments[0]} table, ${arguments[0]} .chart`)]"
+        "return [...document.querySelectorAll(`${arguments[0]} table, ${arguments[0]} .chart, ${arguments[0]} .drawing`)]"
         ".filter((n) => n.getBoundingClientRect().width > 701).length",
         part,
     )

@@ -771,9 +771,11 @@ def write_report(
     checks = [parse_check(text) for text in fail_if]
     steps = steps_of(request) + (save is not None) + as_json
     if page is not None:
+        from uqassay.report.drawings import load_ahead
         from uqassay.report.page import STEPS
 
         steps += len(STEPS)
+        load_ahead()
     with progress(steps) as say:
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay

@@ -6,11 +6,10 @@ lenses.calibration = (section, lens) => {
   if (lens.tests) {
     Object.assign(page.definitions, lens.tests.definitions);
     const rows = lens.tests.rows.map((r) => ({ ...r, j: placeOf(r.model) }));
-    const t = { ...lens.tests, rows, few: lens.text.few };
+    const t = { ...lens.tests, rows };
     t.measureOf = (r) => t.measures.find((m) => m.measure === r.measure);
     section.append(...testPieces(t));
-    startClosely(t, lens.text);
-    section.append(el("h3", {}, lens.text.title));
+    section.append(drawnFigure(lens, "calibration-tests", { follows: false }));
   }
   reliabilityPiece(section, lens);
 };
@@ -72,21 +71,14 @@ function testsTable(t) {
 }
 
 function testRow(t, r) {
-  const { places, label } = t.measureOf(r);
+  const { places } = t.measureOf(r);
   const cell = (value, below = null) => el("td", {}, value, below === null ? null : el("span", { class: "i" }, below));
   const run = r.run_label ? el("span", { class: "i" }, r.run_label) : null;
-  const look = fillTemplate(t.text.look, { outcome: r.said, model: r.model, measure: label });
-  const click = () => {
-    t.choose(r);
-    byId("calibration-closely").scrollIntoView();
-    byId("calibration-closely").focus({ preventScroll: true });
-  };
-  const button = { type: "button", class: "row", "aria-label": look, on: { click } };
   return el(
     "tr",
     { "data-key": r.model },
     el("th", { scope: "row", class: "text name" }, nameCell(r.j, run)),
-    el("td", { class: "text" }, el("button", button, `${SIGNS[r.outcome]} ${r.said}`)),
+    el("td", { class: "text" }, `${SIGNS[r.outcome]} ${r.said}`),
     cell(testedCell(r)),
     cell(fixed(r.statistic, places)),
     cell(...meanCell(t, r, places)),
@@ -129,30 +121,26 @@ function reliabilityPiece(section, lens) {
     classwise: finding(bins.model, "ece-classwise"),
   }));
   const columns = reliabilityColumns(rows, lens.text);
-  const caption = el("figcaption");
-  const legend = rows.length > 1 ? modelControl() : null;
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": lens.text.table });
-  const ranges = el("dl", { class: "ranges note" });
+  const ranges = el("div", { class: "ranges note" });
   section.append(
     el(
       "div",
       { class: rows.length > MANY ? null : "figures beside" },
-      el("figure", {}, legend, el("div", { class: "chart", id: "reliability" }), caption),
+      drawnFigure(lens, "reliability"),
       el("div", {}, holder, ...[lens.text.note, lens.text.shown].map((text) => el("p", { class: "note" }, text)), ranges),
     ),
   );
   fillModelTable(holder, columns, rows);
-  chart("reliability", (node) => {
-    const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) })).filter(({ bins }) => bins);
-    fillRanges(ranges, rows.filter((r) => entries.some(({ m }) => m.j === r.j)));
-    fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
-    drawReliability(node, entries, { height: heightOf(400), text: lens.text });
-  });
+  charts.push(() => fillRanges(ranges, rows.filter((r) => shownPlaces().has(r.j))));
 }
 
-// Where each model that the chart shows is overconfident or underconfident.
+// Where the models that the chart shows are overconfident or underconfident; models alike are named together.
 function fillRanges(holder, rows) {
-  fill(holder, rows.flatMap((r) => [el("dt", {}, nameCell(r.j)), el("dd", {}, r.bins.shown)]));
+  const alike = new Map();
+  for (const r of rows) alike.set(r.bins.shown, [...(alike.get(r.bins.shown) ?? []), r]);
+  const names = (mine) => mine.map((r) => [nameCell(r.j), " "]);
+  fill(holder, [...alike].map(([words, mine]) => el("p", {}, ...names(mine), words)));
 }
 
 function reliabilityColumns(rows, text) {

@@ -7,13 +7,8 @@ lenses.mistakes = (section, lens) => {
   if (!lens.views) return; // nothing can be ranked: the finding says why
   const it = mistakesState(lens);
   const drawn = [refusalPiece, rankingPiece, curvePiece, testsPiece, metricsPiece].map((piece) => piece(it)).filter(Boolean);
-  const curve = drawn.find((piece) => piece.node.querySelector(".chart"));
-  const drawText = () => {
-    for (const piece of drawn) if (piece !== curve) piece.draw();
-  };
   it.draw = () => {
-    drawText();
-    curve.draw();
+    for (const piece of drawn) piece.draw();
   };
   const scores = [[BEST, it.text.best], ...it.offered.map((s) => [s.score, s.label])];
   const score = choice(it.text.by_score, scores, it.chosen.score, (value) => {
@@ -30,8 +25,7 @@ lenses.mistakes = (section, lens) => {
     ...(lens.cautions.length ? [el("p", { class: "warning" }, lens.cautions.join(" "))] : []),
     ...drawn.map((piece) => piece.node),
   );
-  charts.push(() => whenOpen(section, drawText));
-  chart("mistakes-curves", curve.draw);
+  charts.push(() => whenOpen(section, it.draw));
 };
 
 const BEST = ""; // in the place of a score's name: each model by its best one

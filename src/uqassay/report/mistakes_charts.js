@@ -1,6 +1,4 @@
-// Section 4: intervals in rows, and curves with bands.
-
-// -- intervals in rows -----------------------------------------------------------------------------------------------
+// Section 4: intervals in rows.
 
 const isHalf = (t) => Math.abs(t - 0.5) < 1e-9;
 
@@ -70,66 +68,4 @@ function forest(groups, metrics, first) {
     return el("tbody", {}, el("tr", { class: "group" }, title), g.rows.map(row));
   };
   return el("table", {}, el("thead", {}, head), groups.map(group));
-}
-
-// -- risk-coverage curves --------------------------------------------------------------------------------------------
-
-function drawCurves(node, it, models) {
-  const x = it.lens.coverages.map((c) => 100 * c);
-  const kept = 100 * (1 - it.chosen.share);
-  const percents = (values) => values.map((v) => (Number.isFinite(number(v)) ? 100 * number(v) : null));
-  const others = candidates.length > MANY ? it.judged().filter((m) => !models.includes(m)) : [];
-  const pale = { color: css("--line"), width: 1 };
-  const marks = others.map((m) => ({ line: true, x, y: percents(it.scoreOf(m).curve[0]), stroke: pale }));
-  let top = 0;
-  for (const m of models) {
-    const [risk, low, high] = it.scoreOf(m).curve.map(percents);
-    const banded = models.length <= MOST_BANDS;
-    marks.push(...curveMarks(it, m, x, { risk, low, high }).slice(banded ? 0 : 1));
-    x.forEach((c, i) => {
-      top = Math.max(top, c >= 5 ? risk[i] : 0, banded && c >= 20 ? (high[i] ?? 0) : 0);
-    });
-  }
-  const stroke = { color: css("--ink"), width: 1.5 };
-  const [xTitle, yTitle] = it.text.curve_axes;
-  plot(node, marks, {
-    height: heightOf(360),
-    rules: [{ x: kept, stroke }],
-    x: { title: xTitle, range: [0, 100.5] },
-    y: { title: yTitle, range: [0, 1.06 * top || 1] },
-  });
-}
-
-function curveMarks(it, m, x, { risk, low, high }) {
-  const base = colour(m.j);
-  const words = (c, i) => {
-    const known = low[i] !== null;
-    const values = { risk: wording.number(risk[i], 2), low: wording.number(low[i], 2), high: wording.number(high[i], 2) };
-    return [
-      fillTemplate(it.text.curve_hover, { share: wording.general(c, 3) }),
-      fillTemplate(known ? it.text.curve_risk_interval : it.text.curve_risk, values),
-    ];
-  };
-  return [
-    { band: tinted(base, 0.16), x, low, high },
-    {
-      line: true,
-      x,
-      y: risk,
-      stroke: { color: base, width: 2, dash: dash(m.j) },
-      says: (i) => hover(m.model, ...words(x[i], i)),
-    },
-  ];
-}
-
-// The numbers of the curves: a row for each share kept, a column for each model drawn.
-function curveTable(figure, it, models) {
-  const ends = (m) => it.lens.coverages.map((_, i) => it.scoreOf(m).curve.slice(1).map((e) => e[i]));
-  const places = percentPlaces(models.flatMap(ends));
-  const share = { title: it.text.heads.share, text: true, rowHeader: true, cell: (i) => shareText(it.lens.coverages[i]) };
-  const column = (m) => ({
-    title: nameCell(m.j),
-    cell: (i) => shareCell(it.scoreOf(m).curve.map((values) => values[i]), places),
-  });
-  chartTable(figure, it.text.curve_data, [share, ...models.map(column)], () => it.lens.coverages.map((_, i) => i));
 }

@@ -51,24 +51,20 @@ function rankingGroups(it) {
 
 // -- curves ----------------------------------------------------------------------------------------------------------
 
+// Drawn beforehand by the first score and by each model's best; with another score chosen, a note says so.
 function curvePiece(it) {
-  const node = el("div", { class: "chart", id: "mistakes-curves" });
-  const caption = el("figcaption");
+  const kind = () => ({ [it.lens.first.score]: "first", [BEST]: "best" })[it.chosen.score];
+  const shows = (m, part) => part.classList.contains(kind());
+  const figure = drawnFigure(it.lens, "mistakes-curve", { shows });
+  const note = el("p", { class: "note" }, it.text.few_curves);
+  figure.querySelector(".drawing").before(note);
   const draw = () => {
-    const places = shownPlaces();
-    const drawn = it.judged().filter((m) => places.has(m.j));
-    const words = fillTemplate(it.view().curve, { by: it.view().by, share: shareText(1 - it.chosen.share) });
-    fill(caption, words, drawn.length > MOST_BANDS ? page.text.models.without_bands : null);
-    if (drawn.length) {
-      drawCurves(node, it, drawn);
-      curveTable(figure, it, drawn);
-    } else {
-      empty(node, it.text.no_curve);
-      noChartTable(figure);
+    note.hidden = Boolean(kind());
+    for (const line of figure.querySelectorAll(".share")) {
+      line.classList.toggle("off", !line.classList.contains(`share-${wording.general(100 * it.chosen.share, 3)}`));
     }
+    figure.follow();
   };
-  const legend = it.models.length > 1 ? modelControl({ grey: true }) : null;
-  const figure = el("figure", { id: "mistakes-curve" }, el("h3", {}, it.text.curve_title), legend, node, caption);
   return { node: figure, draw };
 }
 

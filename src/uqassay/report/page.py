@@ -21,6 +21,8 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
+from uqassay.report.drawings import inline_svg, lens_drawings
+from uqassay.report.figures.frame import matplotlib_module
 from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.sections import (
@@ -116,8 +118,6 @@ def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
     found = lens.measure(assay)
     if found is None:
         return None
-    from uqassay.report.study_pages import inline_svg
-
     first, *others = found._shown_sentences() or [f"{found._shown_title()}."]
     parts = [f"<p>{kept(text)}</p>" for text in others]
     parts += [found._shown_table().as_html(), *(f"<p>{kept(text)}</p>" for text in found._shown_notes())]
@@ -140,6 +140,7 @@ SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those
 STEPS = (
     *("scores", "findings", "conclusions", "rankings", "rank sets", "pictures"),
     *(lens.id for lens in LENSES if lens is not RANKING),
+    "drawings",
     "instances",
 )  # parts of the page in the order in which they are made
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
@@ -156,7 +157,7 @@ def payload(
     command : str, optional
         The command line that makes the page again.
     progress : callable, optional
-        Called with the name of each part when it begins: all of `STEPS` but the last.
+        Called with the name of each part when it begins: all of `STEPS` but the last two.
 
     Returns
     -------
@@ -519,6 +520,7 @@ SCRIPTS = (
     "label_places.js",
     "pointer.js",
     "charts.js",
+    "drawn.js",
     "plane.js",
     "lines.js",
     "ridges.js",
@@ -530,8 +532,6 @@ SCRIPTS = (
     "matrix.js",
     "refusal.js",
     "calibration.js",
-    "calibration_closely.js",
-    "calibration_charts.js",
     "sets.js",
     "instances.js",
     "instance_pictures.js",
@@ -577,13 +577,18 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
     """The page as text; parameters as in `write_page`."""
     from uqassay import __version__
 
+    matplotlib_module()  # without it, say so before the work
     with InstancePacker(assay) as packer:
         packer.start()
         values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
-        progress(f"writing the page: {STEPS[-1]}")
+        progress(f"writing the page: {STEPS[-2]}")
         sections = values.pop("lenses")  # they may be half of all, and the first charts do not wait for them
-        drawn_by_script = [section for section in sections if "markup" not in section]
+        figures = lens_drawings(assay)  # deflated they take an eighth
+        drawn_by_script = [
+            section | {"figures": figures.get(section["id"], {})} for section in sections if "markup" not in section
+        ]
         packed, packed_lenses = (deflated(json_for_script(part)) for part in (values, drawn_by_script))
+        progress(f"writing the page: {STEPS[-1]}")
         instances = json_for_script(packer.at(len(packed) + len(packed_lenses)))
     names = ", ".join(map(named, assay.model_names))
     parts = {

@@ -2,10 +2,9 @@
 //   line: true      {x, y, stroke}             a gap where y is null
 //   band: colour    {x, low, high}
 //   area: colour    {x, y, stroke}             closed
-//   points: true    {x, y, marker: {color, size, symbol, edge}, errors: {low, high, color}}
-//   bars: colour(s) {x, y, width, labels}
-// and perhaps `says(i)`, lines of words at the pointer (the first in bold where it is a name); `pick(i)`, called at a click;
-// `under`, drawn in the panel below; `free`, not cut at the edge. stroke: {color, width, dash}.
+//   points: true    {x, y, marker: {color, size, symbol, edge}}
+// and perhaps `says(i)`, lines of words at the pointer (the first in bold where it is a name); `pick(i)` is called at a click.
+// stroke: {color, width, dash}.
 
 const DASHED = { dash: [3, 2.4], dot: [1, 2], dashdot: [3, 2, 1, 2] }; // in widths of the line
 const TEXT = 12; // pixels
@@ -19,7 +18,6 @@ const MARKER_PATHS = {
   square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
   diamond: (r) => `M0,${-1.3 * r}L${1.3 * r},0L0,${1.3 * r}L${-1.3 * r},0z`,
   "triangle-up": (r) => `M0,${-1.2 * r}L${1.1 * r},${0.8 * r}L${-1.1 * r},${0.8 * r}z`,
-  tick: (r) => `M0,${-r}V${r}`,
 };
 
 // -- axes ------------------------------------------------------------------------------------------------------------
@@ -44,36 +42,31 @@ function ticksOf(axis, most) {
   if (axis.labels === false && !axis.ticks) return [];
   if (axis.ticks) return axis.ticks;
   const [low, high] = axis.range;
-  const factor = axis.percent ? 100 : 1;
-  const step = niceCeil((factor * (high - low)) / Math.max(1, most), [1, 2, 5, 10]);
+  const step = niceCeil((high - low) / Math.max(1, most), [1, 2, 5, 10]);
   const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const first = Math.ceil((factor * low) / step - 1e-9);
-  const last = Math.floor((factor * high) / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => {
-    const text = wording.number((first + i) * step, places);
-    return { at: ((first + i) * step) / factor, text: axis.percent ? `${text}%` : text };
-  });
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const at = Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+  return at.map((t) => ({ at: t, text: wording.number(t, places) }));
 }
 
-function frameOf(node, { height, margin = {}, x, y, from = 0 }) {
+function frameOf(node, { height, margin = {}, x, y }) {
   const width = Math.max(160, node.clientWidth);
   const [top, bottom] = [margin.top ?? 8, height - (x.title ? 44 : 28)];
-  const middle = top + (1 - from) * (bottom - top); // bottom of the main panel
-  const yTicks = ticksOf(y, (middle - top) / 36);
+  const yTicks = ticksOf(y, (bottom - top) / 36);
   const labels = y.labels === false ? 0 : Math.max(0, ...yTicks.map((t) => textWidth(t.text)));
   const left = Math.max(margin.left ?? 0, labels + (y.title ? 30 : 8));
   const right = width - (margin.right ?? 14);
   const xTicks = ticksOf(x, (right - left) / 70);
-  return { width, height, top, bottom, middle, left, right, xTicks, yTicks };
+  return { width, height, top, bottom, left, right, xTicks, yTicks };
 }
 
 function axisParts(frame, { x, y }, sx, sy) {
-  const { left, right, top, bottom, middle, xTicks, yTicks, height } = frame;
+  const { left, right, top, bottom, xTicks, yTicks, height } = frame;
   const line = (x1, y1, x2, y2, cls) => el("line", { x1, y1, x2, y2, class: cls });
   const grid = [
-    ...(x.grid === false ? [] : xTicks.map((t) => line(sx(t.at), top, sx(t.at), middle, "grid"))),
-    ...(y.grid === false ? [] : yTicks.map((t) => line(left, sy(t.at), right, sy(t.at), "grid"))),
-    y.zero ? line(left, sy(0), right, sy(0), "axis-line") : null,
+    ...xTicks.map((t) => line(sx(t.at), top, sx(t.at), bottom, "grid")),
+    ...yTicks.map((t) => line(left, sy(t.at), right, sy(t.at), "grid")),
   ];
   const labels = [
     ...xTicks.flatMap((t) => [
@@ -84,7 +77,7 @@ function axisParts(frame, { x, y }, sx, sy) {
       el("text", { x: left - 6, y: sy(t.at), dy: "0.35em", "text-anchor": "end" }, t.text),
     ),
   ];
-  const turned = { transform: `translate(12 ${(top + middle) / 2}) rotate(-90)`, "text-anchor": "middle" };
+  const turned = { transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" };
   const titles = [
     x.title ? el("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, x.title) : null,
     y.title ? el("text", turned, y.title) : null,
@@ -136,43 +129,14 @@ function pointsMark(m, sx, sy) {
   const { color, size, symbol, edge } = m.marker;
   const d = MARKER_PATHS[symbol](size / 2);
   const at = placed(m.x, m.y, sx, sy);
-  const faces = Array.isArray(color) ? color : null;
-  const dot = (p, i) => el("path", { d, transform: `translate(${p[0]} ${p[1]})`, fill: faces ? faces[i] : null });
-  const dots = at.map((p, i) => (p ? dot(p, i) : null));
-  const look = { fill: faces ? null : color, ...strokeOf(edge), class: "points" };
-  return el("g", look, m.errors ? errorBars(m, sx, sy) : null, dots);
-}
-
-function errorBars({ x, errors }, sx, sy) {
-  const bar = (v, i) => {
-    const [at, low, high] = [sx(v), sy(errors.low[i]), sy(errors.high[i])].map(round);
-    return [at, low, high].every(Number.isFinite) ? `M${at},${low}V${high}M${at - 3},${low}h6M${at - 3},${high}h6` : "";
-  };
-  return el("path", { d: x.map(bar).join(""), fill: "none", ...strokeOf({ color: errors.color, width: 1.2 }) });
-}
-
-function barBoxes(m, sx, sy) {
-  return m.x.map((v, i) => {
-    const [a, b] = [sx(v - m.width / 2), sx(v + m.width / 2)];
-    const [top, base] = [sy(m.y[i]), sy(0)];
-    return { x: round(a), y: round(Math.min(top, base)), width: round(b - a), height: round(Math.abs(base - top)) };
-  });
-}
-
-function barsMark(m, sx, sy) {
-  const face = (i) => (Array.isArray(m.bars) ? m.bars[i] : m.bars);
-  const boxes = barBoxes(m, sx, sy);
-  const label = (b, i) =>
-    el("text", { x: b.x + b.width / 2, y: b.y - 3, "text-anchor": "middle", class: "small" }, m.labels[i]);
-  const bars_ = boxes.map((b, i) => el("rect", { ...b, fill: face(i), ...strokeOf(m.edge) }));
-  return el("g", { class: "bars" }, bars_, m.labels ? boxes.map(label) : null);
+  const dots = at.map((p) => (p ? el("path", { d, transform: `translate(${p[0]} ${p[1]})` }) : null));
+  return el("g", { fill: color, ...strokeOf(edge), class: "points" }, dots);
 }
 
 function markOf(m, sx, sy) {
   if (m.line) return lineMark(m, sx, sy);
   if (m.band) return bandMark(m, sx, sy);
-  if (m.area) return areaMark(m, sx, sy);
-  return m.bars ? barsMark(m, sx, sy) : pointsMark(m, sx, sy);
+  return m.area ? areaMark(m, sx, sy) : pointsMark(m, sx, sy);
 }
 
 // -- notes and rules -------------------------------------------------------------------------------------------------
@@ -182,7 +146,7 @@ const BASELINES = { top: "0.9em", middle: "0.35em", bottom: "-0.3em" };
 // {text, x or acrossAt (share of the width), y or upAt (share of the height), dx, dy, anchor, base, size, color, halo}
 function notePlace(note, frame, sx, sy) {
   const x = note.x === undefined ? frame.left + note.acrossAt * (frame.right - frame.left) : sx(note.x);
-  const y = note.y === undefined ? frame.middle - note.upAt * (frame.middle - frame.top) : sy(note.y);
+  const y = note.y === undefined ? frame.bottom - note.upAt * (frame.bottom - frame.top) : sy(note.y);
   return [round(x + (note.dx ?? 0)), round(y + (note.dy ?? 0))];
 }
 
@@ -208,7 +172,7 @@ function labelMarks(labels, notes, frame, sx, sy) {
     const reach = [Math.abs(sx(l.x + (l.rx ?? 0)) - sx(l.x)), Math.abs(sy(l.y + (l.ry ?? 0)) - sy(l.y))];
     return { ...l, at: [sx(l.x), sy(l.y)], reach };
   });
-  const panel = [frame.left + 2, frame.top, frame.right, frame.middle];
+  const panel = [frame.left + 2, frame.top, frame.right, frame.bottom];
   const found = placedLabels(inPixels, panel, notes.map((note) => noteBox(note, frame, sx, sy)));
   return found.flatMap(({ text, box: [left, top, , bottom], leader, color }) => [
     leader ? leaderMark(leader, color) : null,
@@ -229,40 +193,35 @@ function endMarks(ends, frame, sy) {
   ]);
 }
 
-function ruleMark(rule, frame, sx, sy) {
-  const at = rule.x === undefined ? sy(rule.y) : sx(rule.x);
-  const top = frame.middle - (rule.upTo ?? 1) * (frame.middle - frame.top);
-  const ends = rule.x === undefined ? [frame.left, at, frame.right, at] : [at, top, at, frame.middle];
-  const [x1, y1, x2, y2] = ends.map(round);
-  return el("line", { x1, y1, x2, y2, class: "rule", ...strokeOf(rule.stroke) });
+function ruleMark(rule, frame, sx) {
+  const at = round(sx(rule.x));
+  return el("line", { x1: at, y1: frame.top, x2: at, y2: frame.bottom, class: "rule", ...strokeOf(rule.stroke) });
 }
 
 const heightOf = (pixels) => (onPaper() ? PAPER * pixels : pixels);
 
 // -- the picture -----------------------------------------------------------------------------------------------------
 
-// x, y: {title, range, log, ticks, percent, grid, labels, zero}; under: {range, share} of a panel below, from: where y begins.
+// x, y: {title, range, log, ticks, labels}.
 function plot(node, marks, layout) {
-  const { x, y, under = null, notes = [], rules = [], labels = [], ends = [] } = layout;
+  const { x, y, notes = [], rules = [], labels = [], ends = [] } = layout;
   const frame = frameOf(node, { height: heightOf(340), ...layout });
-  const { width, height, left, right, top, bottom, middle } = frame;
+  const { width, height, left, right, top, bottom } = frame;
   const sx = scaleOf(x, left, right);
-  const sy = scaleOf(y, middle, top);
-  const lower = under ? scaleOf(under, bottom, bottom - under.share * (bottom - top)) : null;
+  const sy = scaleOf(y, bottom, top);
   const axes = axisParts(frame, layout, sx, sy);
-  const drawn = marks.map((m) => ({ m, node: markOf(m, sx, m.under ? lower : sy), sy: m.under ? lower : sy }));
+  const drawn = marks.map((m) => ({ m, node: markOf(m, sx, sy), sy }));
   const cut = { x: left, y: top, width: right - left, height: bottom - top };
   const view = `${cut.x} ${cut.y} ${cut.width} ${cut.height}`;
-  const inside = el("svg", { ...cut, viewBox: view, class: "inside" }, drawn.filter(({ m }) => !m.free).map((d) => d.node));
+  const inside = el("svg", { ...cut, viewBox: view, class: "inside" }, drawn.map((d) => d.node));
   const svg = el(
     "svg",
     { class: "drawn", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     axes.grid,
     inside,
-    drawn.filter(({ m }) => m.free).map((d) => d.node),
     axes.labels,
     axes.titles,
-    rules.map((rule) => ruleMark(rule, frame, sx, sy)),
+    rules.map((rule) => ruleMark(rule, frame, sx)),
     notes.map((note) => noteMark(note, frame, sx, sy)),
     labelMarks(labels, notes, frame, sx, sy),
     endMarks(ends, frame, sy),

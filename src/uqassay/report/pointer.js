@@ -1,18 +1,17 @@
-// Words at the pointer over a picture: those of the nearest point, else of the bar or the area under it. Where a click on a
+// Words at the pointer over a picture: those of the nearest point, else of the area under it. Where a click on a
 // point does something, the arrow keys move from point to point, and Enter is the click.
 
 function tellAtPointer(node, svg, drawn, sx) {
   const speaking = drawn.filter(({ m }) => m.says);
   if (!speaking.length) return;
-  const points = speaking.filter(({ m }) => !m.bars && !m.area).map((d) => ({ ...d, at: placed(d.m.x, d.m.y, sx, d.sy) }));
-  const boxes = speaking.filter(({ m }) => m.bars).map((d) => ({ ...d, at: barBoxes(d.m, sx, d.sy) }));
+  const points = speaking.filter(({ m }) => !m.area).map((d) => ({ ...d, at: placed(d.m.x, d.m.y, sx, d.sy) }));
   const areas = speaking.filter(({ m }) => m.area);
   const picks = points.some(({ m }) => m.pick);
   const tip = el("div", { class: "tip", role: picks ? "status" : "presentation", hidden: true });
   node.append(tip);
   const found = (event) => {
     const place = placeIn(svg, event);
-    return nearestPoint(points, place) ?? barUnder(boxes, place) ?? areaUnder(areas, event.target, place);
+    return nearestPoint(points, place) ?? areaUnder(areas, event.target, place);
   };
   const tell = (hit) => {
     tip.hidden = !hit;
@@ -80,14 +79,6 @@ function nearestPoint(marks, [x, y]) {
     });
   }
   return best;
-}
-
-function barUnder(marks, [x, y]) {
-  for (const { m, at } of marks) {
-    const i = at.findIndex((b) => x >= b.x && x <= b.x + b.width && y >= b.y - 6 && y <= b.y + b.height + 1);
-    if (i >= 0) return { m, i, place: [at[i].x + at[i].width / 2, at[i].y] };
-  }
-  return null;
 }
 
 function areaUnder(marks, target, place) {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from uqassay.arrays import Floats, available_cores
-from uqassay.calibration.one_classifier import CALIBRATED, ROUNDING
+from uqassay.calibration.one_classifier import CALIBRATED
 from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.data import ChosenColumns, with_numbered_groups
 from uqassay.evidence.findings import subset_rows
@@ -29,7 +29,6 @@ from uqassay.evidence.mistakes import (
 )
 from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.ranking import metric_label
-from uqassay.evidence.scale import scaled_coverage
 from uqassay.evidence.sentences import advice, calibration_sentences, claim, measure_label
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -45,7 +44,6 @@ from uqassay.report.sentences import BEST as BEST_SHOWN
 from uqassay.report.sentences import (
     Refused,
     backward_note,
-    captions,
     cautions,
     comparison_note,
     confidence_finding,
@@ -86,7 +84,6 @@ if TYPE_CHECKING:
     from uqassay.evidence.scoring import ModelScores, SetSample
     from uqassay.metrics.certified_thresholds import RefusalParts
     from uqassay.metrics.expected_cost import ExpectedCost
-    from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.metrics.risk import SelectiveGain
     from uqassay.statistics import PairwiseComparisons
 
@@ -103,7 +100,6 @@ __all__ = [
     "densities",
     "mean_regions",
     "mistakes_section",
-    "null_histogram",
     "packed",
     "packed_decimals",
     "parts_section",
@@ -323,19 +319,18 @@ AT_AN_END = ("edge",)  # code of the note that a share kept has no error
 
 
 def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
-    """Refusal, risk-coverage curves and paired tests of every model and score; None where no model has a score.
+    """Refusal and paired tests of every model and score; None where no model has a score.
 
     Returns
     -------
     dict
         "finding": what the section says first; "first": the score and the share that this is about. "scores": every score of
-        some model, "known" where it has a definition, "offered" where it can be chosen; "refused" and "coverages": shares;
-        "compared": the metrics of the paired tests. "models": one entry per model with its "best" score
-        (None without mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are
-        "constant", and under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain,
-        each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage), "backward" (whether it is
-        in `Assay.backward`) and "undefined" (per metric why it has no value). "comparisons": matrices over the models
-        of each score and over the scores of each model.
+        some model, "known" where it has a definition, "offered" where it can be chosen; "refused": shares; "compared": the
+        metrics of the paired tests. "models": one entry per model with its "best" score (None without mistakes or right
+        predictions), "unmixed" (what it makes where that is so), the scores that are "constant", and under "scores" of each
+        other score "refusals" (per share the accuracy of what is kept and the gain, each with its ends; none of an unmixed
+        model), "backward" (whether it is in `Assay.backward`) and "undefined" (per metric why it has no value).
+        "comparisons": matrices over the models of each score and over the scores of each model.
         "views": sentences that follow the chosen score; "text": all others; "cautions". The estimates of the ranking metrics
         are among the findings. Where nothing can be ranked, there is only the "finding".
     """
@@ -356,7 +351,6 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "first": {"score": first, "share": share},
         "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
         "refused": found.refused,
-        "coverages": found.coverages,
         "compared": list(TESTED),
         "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
         "cautions": cautions,
@@ -382,22 +376,19 @@ class _Found:
         }
         least = 1 / assay.n_instances  # less than one instance is nobody's share
         self.refused = [share for share in REFUSED if share >= least]
-        self.coverages = [c for c in COVERAGES if c >= least]
         self.ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
         self.best = best_scores(assay)
         self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
         self.backward = assay.backward
         self.fast = with_numbered_groups(assay)
         self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
-        self.curves: dict[tuple[str, str], Floats] = {}
         self._adjusted: dict[tuple[str, str, int], list[SelectiveGain]] = {}
         for m, scores in self.ranked.items() if any(self.best.values()) else ():
             first = errors_in_order(assay[m])
             for s in scores:
-                sorted_once = RankedScore(self.fast, m, s, like=first)
-                self.curves[m, s] = sorted_once.curve(self.coverages)
                 if not self.unmixed[m]:
-                    self.refusals[m, s] = sorted_once.refusals([1 - share for share in self.refused])
+                    ranked = RankedScore(self.fast, m, s, like=first)
+                    self.refusals[m, s] = ranked.refusals([1 - share for share in self.refused])
 
     def adjusted(self, model: str, score: str, choices: int) -> list["SelectiveGain"]:
         """The refusals with intervals that hold for whichever of so many models or scores the accuracy chooses."""
@@ -526,7 +517,6 @@ def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
     return {
         "score": score,
         "refusals": [_six(refusal) for refusal in found.refusals.get((model, score), ())],
-        "curve": [rounded(x, 4) for x in found.curves[model, score]],
         "backward": any((b.model, b.score) == (model, score) for b in found.backward),
         "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},
     }
@@ -789,58 +779,6 @@ def _remarks(assay: "Assay", scores: Mapping[str, str]) -> list[str]:
     return said
 
 
-# Histogram of the null draws of a test, with a bin edge at the observed statistic.
-
-MOST_BARS = 40
-
-
-def null_histogram(null: Floats, statistic: float) -> dict[str, Any]:
-    """Histogram of the null draws with a bin edge at the observed statistic, so that the p-value can be read off.
-
-    Parameters
-    ----------
-    null : array (D,)
-    statistic : float
-
-    Returns
-    -------
-    dict
-        "start" of the first bar, "width", "counts"; "infinite": draws that are +inf; "reach": how many draws are at least as
-        great as the statistic. No bars where no draw is finite.
-
-    Examples
-    --------
-    >>> bars = null_histogram(np.array([0.1, 0.2, 0.3, 0.3]), 0.3)
-    >>> sum(bars["counts"]), bars["counts"][-1], bars["reach"]
-    (4, 2, 2)
-    """
-    draws = np.asarray(null, dtype=np.float64)
-    finite = np.sort(draws[np.isfinite(draws)])
-    margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0  # as in the p-value
-    least = float(statistic) - margin
-    out: dict[str, Any] = {
-        "start": None,
-        "width": None,
-        "counts": [],
-        "infinite": int(np.isposinf(draws).sum()),
-        "reach": int((draws >= least).sum()),
-    }
-    if not finite.size:
-        return out
-    edge = least if np.isfinite(least) else float(finite[0])
-    span = float(finite[-1] - finite[0])
-    spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25])))
-    width = max(2 * spread * finite.size ** (-1 / 3), span / MOST_BARS)  # Freedman and Diaconis
-    if not width > 1e-9 * max(abs(edge), float(np.abs(finite).max()), 1e-300):  # all draws are equal
-        width = max(abs(edge), abs(float(finite[0]))) / MOST_BARS or 1.0
-    place = np.floor((finite - edge) / width).astype(np.int64)
-    place = np.where(
-        finite >= edge, np.maximum(place, 0), np.minimum(place, -1)
-    )  # rounding moves no draw past the edge
-    counts = np.bincount(place - place[0])
-    return out | {"start": edge + int(place[0]) * width, "width": width, "counts": counts.tolist()}
-
-
 # The page's section on calibration: tests of the mixtures of an ensemble's members, and how far off the confidence is.
 
 
@@ -850,13 +788,11 @@ def calibration_section(assay: "Assay") -> dict[str, Any] | None:
     Returns
     -------
     dict, or None if no model states probabilities
-        "finding": what the section says first; "models": bins of the reliability diagram of each model, its mean
-        "confidence_all", how it is "judged", and where overconfidence is "shown"; "text": sentences around them. With tests
-        also "title", and "tests": "alpha", "further" (sentences on all tests after the finding), "cautions", "text", the
-        "measures" with their "definitions", and "rows", one per model, run and measure, with the p-value adjusted by Holm for
-        all rows, the outcome, its words and captions, the null draws as a histogram one of whose edges is the minimum found,
-        values and p-values of the mean and of single members, the weights, and the bins of the mean ("before") and of the best
-        mixture ("after").
+        "finding": what the section says first; "models": the mean confidence of each model ("confidence_all"), how it is
+        "judged", and where overconfidence is "shown"; "text": sentences around them. With tests also "title", and "tests":
+        "alpha", "further" (sentences on all tests after the finding), "cautions", "text", the "measures" with their
+        "definitions", and "rows", one per model, run and measure, with the p-value adjusted by Holm for all rows, the outcome,
+        its words, and values and p-values of the mean and of single members.
     """
     tested = any(t.tested != "nothing" for t in assay.calibration)
     models = _confidences(assay)
@@ -891,7 +827,7 @@ def _tests(assay: "Assay") -> dict[str, Any]:
         "width_places": decimals_of(j.test.width for j in judged),
         "measures": [_measure(measure, notion, judged) for measure, notion in measures.items()],
         "definitions": {name: d._asdict() for name, d in calibration_definitions(measures).items()},
-        "rows": [_row(assay, j, n_tests) for j in judged],
+        "rows": [_row(assay, j) for j in judged],
     }
 
 
@@ -905,40 +841,23 @@ def _measure(measure: str, notion: str, judged: Iterable[JudgedTest]) -> dict[st
     }
 
 
-def _row(assay: "Assay", judged: JudgedTest, n_tests: int) -> dict[str, Any]:
-    t, level = judged.test, assay.settings.level
-    bars = null_histogram(t.null, t.statistic)
+def _row(assay: "Assay", judged: JudgedTest) -> dict[str, Any]:
+    t = judged.test
     n_runs = len({other.run for other in assay.calibration if other.model == t.model})
     return {
         "model": t.model,
         "run": t.run,
         "run_label": f"run {t.run + 1}" if n_runs > 1 else "",
         "measure": t.measure,
-        "notion": t.notion,
-        "tested": t.tested,
-        "noun": t.noun,
-        "one": "vertex" if t.noun == "vertices" else "member",
         "outcome": judged.outcome,
         "said": outcome_text(judged),
         "words": words_of_test(judged),
-        "captions": captions(judged, bars, n_tests, level),
-        "places": decimals_of([t.statistic, t.mean_value], 1),
         "statistic": _short(t.statistic, 7),
         "pvalue": _short(judged.adjusted, 4),
-        "kind": t.null_kind,
-        "n_draws": t.n_draws,
-        "n_null": len(t.null),
-        "null": bars,
-        "weights": [] if np.isnan(t.weights).any() else [_short(w, 3) for w in t.weights],
         "n_members": t.n_members,
-        "n_tested": t.n_tested,
-        "n_instances": t.n_instances,
         "mean": [_short(t.mean_value, 7), _short(t.mean_pvalue, 4)],
         "members": [_short(v, 4) for v in t.member_values],
         "member_pvalues": [_short(p, 3) for p in t.member_pvalues],
-        "accuracy": [_short(t.accuracy_mean, 5), _short(t.accuracy_weighted, 5)],
-        "before": None if t.before is None else _bins(t.before),
-        "after": None if t.after is None or t.n_members < 2 else _bins(t.after),
         "width": _short(t.width, 4),
         "notes": [note.to_dict() for note in t.notes],
     }
@@ -948,7 +867,7 @@ def _row(assay: "Assay", judged: JudgedTest, n_tests: int) -> dict[str, Any]:
 
 
 def _confidences(assay: "Assay") -> list[dict[str, Any]]:
-    """The reliability diagram of each model, its mean confidence, and whether that agrees with its accuracy."""
+    """The mean confidence of each model, whether it agrees with its accuracy, and where it is shown to be too high or low."""
     accuracy = {r["model"]: r for r in assay.rows("findings") if (r["metric"], r["run"]) == ("accuracy", "all")}
     return [_confidence(assay, m.name, accuracy[m.name]) for m in assay.candidates if m.predicts_classes]
 
@@ -960,25 +879,11 @@ def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict
     gap = confidence - accuracy["estimate"]
     return {
         "model": model,
-        **_bins(bins, digits=None),
         "confidence_all": confidence,
         "gap": gap,
         "judged": confidence_text(gap, accuracy["low"], accuracy["high"]),
         "shown": bins.sentence(),
     }
-
-
-def _bins(bins: "Reliability", *, digits: int | None = 5) -> dict[str, Any]:
-    """The filled bins of a reliability diagram, with the band that holds in all of them together as intervals."""
-    filled = bins.count > 0
-    parts = {"confidence": "confidence", "accuracy": "accuracy", "low": "band_low", "high": "band_high"}
-    columns = {name: getattr(bins, part)[filled].tolist() for name, part in parts.items()}
-    if digits is not None:
-        columns = {name: [_short(v, digits) for v in values] for name, values in columns.items()}
-    edges = [bins.edges[:-1][filled].tolist(), bins.edges[1:][filled].tolist()]
-    if digits is not None:
-        edges = [[_short(e, digits) for e in end] for end in edges]
-    return {"edges": edges, "count": bins.count[filled].tolist(), **columns}
 
 
 def _short(value: float, digits: int) -> float:
@@ -987,11 +892,8 @@ def _short(value: float, digits: int) -> float:
 
 
 # The page's section on sets as decisions: which classes each model's sets leave, and whether the label is among them.
-#
-# A curve for each model shows the coverage of its sets with their spread scaled, against their non-specificity.
 
 NAMES_OF_SETS = 3  # before the others are counted
-DIGITS = 4  # of the numbers of the curves
 HEADS = {
     "model": "model",
     "coverage": "labels covered",
@@ -1022,9 +924,8 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        "finding": what the section says first; "models": scores with their intervals, by model; "curves": coverage with its
-        ends and mean non-specificity ("size") at "scales", by model; "own": place of the scale 1; "text". None if no model
-        has sets.
+        "finding": what the section says first; "models": scores with their intervals, by model; "text". None if no model has
+        sets.
     """
     models, rule = [], shown_rule(assay)
     for model in models_with_sets(assay):
@@ -1036,54 +937,11 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
     stated = [m.predicts_classes for m in models_with_sets(assay)]
     how = [*([RULES[rule]] if any(stated) else []), *([] if all(stated) else [AS_GIVEN])]
     text = {"heads": HEADS, "note": " ".join([*how, NOTE]), "none": "no such instances"}
-    curves = _curves(assay)
-    scales: dict[str, Any] = {"scales": [], "own": 0}
-    if curves:
-        first = assay.scaled[curves[0]["model"]]
-        scales = {"scales": first.scales.tolist(), "own": first.own}
-        text |= _curve_text(assay, curves)
     return {
         "finding": _sets_finding(models),
         "models": models,
         "shares": SHARES,
-        "curves": curves,
-        **scales,
         "text": text,
-    }
-
-
-def _curves(assay: "Assay") -> list[dict[str, Any]]:
-    curves = []
-    for model in assay.scaled:
-        found = scaled_coverage(assay, model)
-        if not found:
-            continue
-        covered, sizes = [c for _, c, _ in found], [size for _, _, size in found]
-        ends: dict[str, list[Any]] = {
-            "coverage": covered,
-            "low": [e.low for e in covered],
-            "high": [e.high for e in covered],
-        }
-        curves.append({"model": model} | {name: rounded(v, DIGITS) for name, v in (ends | {"size": sizes}).items()})
-    return curves
-
-
-def _curve_text(assay: "Assay", curves: list[dict[str, Any]]) -> dict[str, Any]:
-    sizes = dict.fromkeys(len(assay.scaled[curve["model"]].judged) for curve in curves)
-    on = listed([part_of(n, assay.n_instances, "instance") for n in sizes], last="or")
-    return {
-        "curve_title": "If the sets were wider or narrower",
-        "curve_note": (
-            "Each point is a model with its sets scaled about their centres, s · (set − centre) + centre, cut at the edge of "
-            "what is possible; the large one is the model as it is (s = 1). Wider sets usually cover more, so compare models "
-            "at the same non-specificity: the higher one covers more there. Covered: some distribution in the set has the "
-            f"label as its most probable class (E-admissibility). On {on}; {level_text(assay.settings.level)} "
-            "interval of each point by itself."
-        ),
-        "curve_axes": ["mean non-specificity, nats", "labels covered"],
-        "curve_hover": "s = {scale}: {coverage} of the labels ({coverages}), NS {size}",
-        "curve_size": "NS {size}",
-        "curve_data": "Labels covered by the scaled sets, and their mean non-specificity NS, of the models shown.",
     }
 
 

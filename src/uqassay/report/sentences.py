@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uqassay.calibration.one_classifier import ENOUGH
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
@@ -22,7 +21,6 @@ from uqassay.evidence.sentences import (
     condition,
     could_have_shown,
     headline,
-    measure_label,
     none_clauses,
     range_text,
     resting,
@@ -43,8 +41,6 @@ from uqassay.text import (
     part_of,
     percent,
     percent_interval,
-    pvalue,
-    pvalue_text,
     sentence,
     significant,
     tradeoff,
@@ -53,7 +49,6 @@ from uqassay.text import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
-    from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.statistics import Estimate
 
 __all__ = [
@@ -71,7 +66,6 @@ __all__ = [
     "axis_text",
     "backward_note",
     "beyond_sentence",
-    "captions",
     "caution_finding",
     "cautions",
     "chart_sentences",
@@ -565,7 +559,6 @@ def model_sentences(assay: "Assay") -> dict[str, Any]:
         "follows_whole": f"{{n}} of {{models}} models are shown in the charts: the top group{at}{{own}}.",
         "own": ", and {n} chosen by you",
         "others": " Grey: the others.",
-        "without_bands": " Intervals are not drawn for more than four models; the data of the chart has them.",
         "find": "Find models by name",
         "top": "top group",
         "all": "all",
@@ -1135,27 +1128,7 @@ def more_warnings(n: int) -> str:
 
 FEW = 30  # instances in a bin below which its accuracy says little
 MOST_NAMES = 4
-MANY_MEMBERS = 8  # whose weights a sentence sums up
-WEIGHT = 0.95  # that the heaviest members carry together
 OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": "undefined"}
-ENDED = ", and no more were made"  # of a sequential test that does not reject at 10 %
-NULLS = {
-    "single": "labels are drawn from its own probabilities",
-    "minimised": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again",
-    "sequential": (
-        "labels are drawn from one or two likely mixtures, and a better mixture for them is sought until its value is below "
-        "the minimum found, so most bars left of it are upper bounds"
-    ),
-    "random": (
-        "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
-        "it may"
-    ),
-    "signs": "the deviations of each group from its probabilities get a random sign",
-    "berger-boos": (
-        "labels are drawn from several mixtures that could be the true one, and the p-value is the largest of theirs; this "
-        "rejects a little less often than it may"
-    ),
-}
 IN_THE_NOTE = ("sample", "option")  # codes of notes that the page words with the numbers they are about
 
 
@@ -1203,12 +1176,8 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
         "all": "Each test in words, with what to do",
         "table": "Tests of calibration",
-        "caption": (
-            "p-values of the model’s mean and of single members are of separate tests, not adjusted; the outcome leads to the "
-            "picture of a test."
-        ),
+        "caption": "p-values of the model’s mean and of single members are of separate tests, not adjusted.",
         "pvalue_title": "p",
-        "look": "{outcome}: look at {model}, {measure}",
         "mean_alone": "the mean is all that was tested",
         "no_members": "no members",
         "question": "– is the model, or some mixture of its members, {adjective}?",
@@ -1219,27 +1188,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
             "mean": "Model’s mean",
             "members": "Single members",
             "width": "Width of the set",
-            "measure": "Measure",
         },
-        "axes": {"draws": "null draws", "weight": "weight w"},
-        "weights_title": "Weights w of the best mixture",
-        "after_title": "After: the best mixture",
-        "closely": "One test, closely" if len(judged) > 1 else "The test, closely",
-        "side": "{model}, {run}",
-        "draws": {"one": "1 draw from {low} to {high}", "many": "{n} draws from {low} to {high}"},
-        "member": "member {member}: {value}",
-        "member_tested": "member {member}: {value}, {pvalue}",
-        "minimum": "minimum {value}",
-        "found": "found {value}",
-        "mean": "model’s mean {value}",
-        "mean_beyond": "model’s mean {value} ▸",
-        "members_beyond": {"one": "1 member ▸", "many": "{n} members ▸"},
-        "weight": "{member}: {weight}",
-        "heaviest": "{members}, the heaviest first",
-        "null_data": "Null draws by the value of the measure.",
-        "weights_data": "Weight in the best mixture, and the measure of each alone.",
-        "nothing_to_weigh": "Nothing to weigh.",
-        "nothing_to_draw": "Nothing to draw here.",
     }
 
 
@@ -1275,141 +1224,6 @@ def cautions(judged: Sequence[JudgedTest]) -> list[str]:
 
 def _spread(note: Note) -> float:
     return float(note.facts["spread"])
-
-
-# -- the pictures of one test ------------------------------------------------------------------------------------------
-
-
-def captions(judged: JudgedTest, bars: dict[str, Any], n_tests: int, level: float) -> dict[str, str]:
-    """Titles and captions of the four pictures of one test, and what stands in the place of one that cannot be drawn.
-
-    Parameters
-    ----------
-    judged : JudgedTest
-    bars : dict
-        `null_histogram` of the test.
-    n_tests : int
-        That the p-value is adjusted for.
-    level : float
-        Of the intervals.
-    """
-    test, mixed = judged.test, judged.test.n_members > 1
-    found = {
-        "null": _null_caption(judged, bars, n_tests),
-        "weights": _weights_caption(judged),
-        "before": _before_caption(judged, level),
-        "after": _after_caption(judged),
-        "null_title": f"Could chance explain {'the best mixture’s' if mixed else 'its'} miscalibration?",
-        "before_title": "Before: the model’s mean" if mixed else "Reliability of its confidence",
-    }
-    if not bars["counts"]:
-        found["no_null"] = "No draw is finite."
-    elif not np.isfinite(test.statistic):
-        found["no_null"] = f"The minimum found is {'undefined' if np.isnan(test.statistic) else 'infinite'}."
-    if np.isnan(test.weights).any() or not len(test.weights):
-        undefined = judged.outcome == "undefined"
-        found["no_weights"] = (
-            "No mixture is the best where the measure is undefined." if undefined else "No weights were kept."
-        )
-    return {name: text for name, text in found.items() if text}
-
-
-def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str:
-    test = judged.test
-    drawn = bool(bars["counts"]) and bool(np.isfinite(test.statistic))
-    said = []
-    if judged.outcome != "undefined" and len(test.null):
-        mixed, reach = test.n_members > 1, bars["reach"]
-        where = "where a mixture is calibrated" if mixed else "a calibrated model"
-        found = f"the {'minimum' if mixed else 'value'} found{' (coloured)' if drawn else ''}"
-        said.append(
-            f"The {measure_label(test.measure)} that chance gives {where}: {NULLS.get(test.null_kind, test.null_kind)}. "
-            f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}"
-            f"{ENDED if test.null_kind == 'sequential' and test.pvalue > ENOUGH else ''}; "
-            f"{_pvalue_made(judged, reach, n_tests)}."
-        )
-    if bars["infinite"]:
-        said.append(f"{counted(bars['infinite'], 'draw')} infinite, not drawn.")
-    if len(test.member_values) and drawn:
-        said.append(
-            "Ticks below, or ▸ beyond the axis: single members; they and the model’s mean are judged by separate draws."
-        )
-    return " ".join(said)
-
-
-def _pvalue_made(judged: JudgedTest, reach: int, n_tests: int) -> str:
-    """How the p-value follows from the draws."""
-    test, n_null = judged.test, len(judged.test.null)
-    p = pvalue_text(judged.adjusted)
-    if n_tests > 1:
-        p = f"adjusted for the {n_tests} tests, {p}"
-    if test.n_parts:
-        return f"the p-values of {test.n_parts} parts of the instances, tested apart, are combined (Fisher); {p}"
-    if test.null_kind == "signs":
-        return f"labels that go together inside groups are drawn as well, and the larger p-value counts; {p}"
-    if test.n_draws > n_null:
-        more = count(test.n_draws - n_null)
-        return f"{more} further draws are valued at a few mixtures, which can only raise the p-value; {p}"
-    if test.null_kind == "berger-boos":
-        return p
-    share = f"(1 + {count(reach)}) / (1 + {count(n_null)})"
-    return f"{share} = {pvalue(test.pvalue)}; {p}" if n_tests > 1 else f"so p = {share} = {pvalue(test.pvalue)}"
-
-
-def _weights_caption(judged: JudgedTest) -> str:
-    test = judged.test
-    if test.n_members < 2 or np.isnan(test.weights).any():
-        return ""
-    places = decimals_of([test.statistic, test.mean_value], 1)
-    values = (number(v, places, bounded=True) for v in (test.statistic, test.mean_value))
-    said = [
-        "The mixture whose {} is least: {}, against {} of the model’s mean.".format(
-            measure_label(test.measure), *values
-        )
-    ]
-    if test.n_members > MANY_MEMBERS:
-        n = _carriers(test.weights)
-        said.append(f"{n} of the {test.n_members} {test.noun} {'carries' if n == 1 else 'carry'} 95 % of the weight.")
-    said.append("Dashed: 1/M, the same weight for all.")
-    if np.isfinite(test.statistic):
-        said.append("Other weights can be almost as good.")
-    else:
-        said.append("All mixtures are infinitely far off, so these weights mean nothing.")
-    return " ".join(said)
-
-
-def _carriers(weights: Any) -> int:
-    """Fewest members that carry 95 % of the weight."""
-    total = np.cumsum(np.sort(weights)[::-1])
-    return min(int((total < WEIGHT).sum()) + 1, len(total))
-
-
-def _before_caption(judged: JudgedTest, level: float) -> str:
-    if judged.test.before is None:
-        return ""
-    return (
-        f"{_accuracy(judged.test.accuracy_mean, judged.test.before)} Bars: {level_text(level)} band of all bins together; "
-        f"open markers: fewer than {FEW} instances; below, how many instances there are."
-    )
-
-
-def _after_caption(judged: JudgedTest) -> str:
-    test = judged.test
-    if test.after is None or test.n_members < 2:
-        return ""
-    other = "" if test.notion == "confidence" else "; they were chosen by the measure above, not by this diagram"
-    return (
-        f"{_accuracy(test.accuracy_weighted, test.after)} The weights were fitted to these instances, which flatters "
-        f"them{other}."
-    )
-
-
-def _accuracy(accuracy: float, bins: "Reliability") -> str:
-    known = "" if np.isnan(accuracy) else f"Accuracy {percent(accuracy)}, "
-    filled = bins.count > 0
-    share = bins.count[filled] / bins.count.sum()
-    gap = float((share * np.abs(bins.accuracy[filled] - bins.confidence[filled])).sum())
-    return f"{known}mean gap {number(100 * gap, 1, bounded=True)} points."
 
 
 # -- the confidence of every model -------------------------------------------------------------------------------------
@@ -1464,11 +1278,6 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
     )
     return {
         "title": "How far off is the confidence of each model?" if tested else "",
-        "caption": (
-            "Accuracy in ten bins of confidence, drawn at the bin's mean confidence, with a band that holds in all bins of a "
-            f"model together ({level_text(level)}); a calibrated model follows the diagonal. Open markers: fewer than {FEW} "
-            "instances. Bars below: where the instances are."
-        ),
         "note": (
             "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
             "gap is small and the ECE is not. Under the ECE: its interval, which begins at 0 where the model could be "
@@ -1480,18 +1289,10 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
             "confidence": "Mean confidence",
             "gap": "Gap, points",
             "ece": "ECE",
-            "bin": "Confidence from",
-            "count": "Instances",
         },
         "table": "Confidence and accuracy of each model",
-        "data": "Accuracy by confidence, in the bins that hold instances.",
-        "axes": {"confidence": "confidence", "accuracy": "accuracy"},
-        "few": FEW,
         "classwise": "classwise {estimate}",
         "shown": f"Shown in single bins, all bins of a model together at {level_text(level)}:",
-        "bin": "confidence {confidences}: accuracy {accuracy} ({accuracies})",
-        "bin_count": "{n} instances",
-        "bin_share": "{n} of {total} instances ({share})",
     }
 
 
@@ -1535,7 +1336,6 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
             "all": "Accuracy of all",
             "gain": "Gain, points",
             "outcome": "Outcome",
-            "share": "Share kept",
         },
         "votes": "Accuracy is the share of the votes for the predicted class." if votes else "",
         "refusal_title": "The gain from refusing",
@@ -1555,13 +1355,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "backward": "backward",
         "flattered": FLATTERED,
         "left_out": _left_out(assay),
-        "curve_title": "Errors among the predictions kept",
-        "no_curve": "None of the models shown has this score.",
-        "curve_axes": ["share kept, least uncertain first (%)", "errors among those kept (%)"],
-        "curve_data": "Error rate among the least uncertain instances, by their share, of the models shown.",
-        "curve_hover": "of the {share} % kept",
-        "curve_risk": "{risk} % wrong",
-        "curve_risk_interval": "{risk} % wrong ({low} to {high})",
+        "few_curves": "Curves are drawn by total entropy and by each model’s best score.",
         "tests_title": "Could the differences be chance?",
         "the_models": "the models",
         "the_scores": "the scores of {model}",
@@ -1643,19 +1437,11 @@ def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes:
         Remarks on the metrics.
     """
     by = score_label(score) if score else _best_words(assay)
-    votes = assay.labels.ndim == 2
-    wrong = " (share of the votes against the predicted class)" if votes else ""
-    level = level_text(assay.settings.level)
     left = "; ".join(f"{model} ({why})" for model, why in absent.items())
     return {
         "score": score,
         "by": by,
         "absent": " ".join(filter(None, (f"Not shown: {left}." if left else "", "" if score else FLATTERED))),
-        "curve": (
-            f"Error rate{wrong} among the least uncertain instances, by {{by}}, against their share. The {level} bands are "
-            "pointwise: they hold for each share separately, not for a whole curve. The line keeps {share}. The axis is cut "
-            "where a few instances make a band wide."
-        ),
         "few_models": f"Fewer than two models have a ranking by {by}.",
         "metrics": f"By {by}; ↑ higher is better, ↓ lower is better.",
         "metrics_note": " ".join(notes),

@@ -1,9 +1,7 @@
 """The pages of the gain and of the disentanglement, with figures drawn beforehand."""
 
-import io
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +24,8 @@ from uqassay.evidence.over_runs import Curve
 from uqassay.metrics import DoubtSources, EpistemicTrend, EstimateCorrelations
 from uqassay.metrics.disentanglement import QUANTILES
 from uqassay.notes import Note
-from uqassay.report.figures.frame import PALETTE, matplotlib_module
+from uqassay.report.drawings import THEME, figure_data, inline_axes, inline_svg
+from uqassay.report.figures.frame import PALETTE
 from uqassay.report.figures.studies import (
     GAIN_LOOKS,
     INK,
@@ -64,11 +63,9 @@ __all__ = [
     "delay_data",
     "expected_figures",
     "facts_list",
-    "figure_data",
     "gain_data",
     "how_to_read",
     "in_groups",
-    "inline_svg",
     "map_data",
     "overview_figure",
     "overview_row",
@@ -233,27 +230,6 @@ def panels(
     return f'<div class="panels">{"".join(drawn)}</div>'
 
 
-def figure_data(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], text: Mapping[str, str]) -> str:
-    """The numbers of a figure as a folded table, for readers who do not see it.
-
-    The first cell of a row is its heading, as text; the others are markup.
-    """
-    cells = "".join(
-        f'<th scope="col"{"" if i else " class=text"}>{html_text(head)}</th>' for i, head in enumerate(heads)
-    )
-    body = "".join(
-        f'<tr><th scope="row" class="text">{html_text(first)}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
-        for first, *others in rows
-    )
-    summary = f'{html_text(text["data"])}<span class="visually-hidden">: {html_text(caption)}</span>'
-    return (
-        f'<details class="chart-data"><summary>{summary}</summary>'
-        f'<div class="scroll short" tabindex="0" role="group" aria-label="{html_text(caption)}"><table>'
-        f"<caption><span>{html_text(caption)}</span></caption>"
-        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div></details>"
-    )
-
-
 def contender_section(label: str, place: str, sentences: Sequence[str], markup: str) -> str:
     """The section of one contender, which the overview links to: its name, its sentences, and what follows them."""
     return f'<div class="contender" id="{place}"><h3>{html_text(label)}</h3>{bullets(sentences)}{markup}</div>'
@@ -300,91 +276,6 @@ def _plainly(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) or value is None else str(value)
-
-
-# Figures of matplotlib as SVG inside a page: the page's colours and fonts, the same bytes for the same figure.
-
-SALT = "uqassay"
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-THEME = {"#000000": "var(--ink)", "#ffffff": "var(--card)", "#737373": "var(--soft)"}
-POINTS_TO_PIXELS = 4 / 3
-FONT_SIZE = 11.5  # texts are three quarters of it, in points: 11.5 pixels
-
-
-def inline_svg(
-    draw: Callable[[Any], object],
-    size: tuple[float, float],
-    *,
-    name: str,
-    label: str,
-    colours: Mapping[str, str] | None = None,
-) -> str:
-    """Draw on a new figure and return it as an element of a page.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes the matplotlib Figure.
-    size : tuple of float
-        In inches; the element is at most this large and shrinks with its column.
-    name : str
-        Of letters, digits and hyphens, unique on the page: the prefix of all ids in the figure.
-    label : str
-        Text for readers who do not see the figure.
-    colours : mapping of str to str, optional
-        CSS colours in place of colours of the figure (in lower case). By default black, white and grey follow the page's
-        scheme; an empty mapping leaves every colour, on white.
-
-    Returns
-    -------
-    str
-        The same for the same figure: ids depend on the content, and there is no date.
-    """
-    figure = matplotlib_module("figure").Figure(figsize=size, layout="constrained")
-    stream = io.StringIO()
-    options = {"font.size": FONT_SIZE, "svg.fonttype": "none", "svg.hashsalt": SALT, "svg.image_inline": True}
-    with matplotlib_module().rc_context(options), warnings.catch_warnings():
-        # the text stays text: the browser has glyphs that the fonts of matplotlib lack
-        warnings.filterwarnings("ignore", r"Glyph \d+ |Matplotlib currently does not support", UserWarning)
-        draw(figure)
-        if colours != {}:
-            for patch in (figure.patch, *(ax.patch for ax in figure.axes)):
-                patch.set(facecolor="none", edgecolor="none")
-        # not `savefig`, which draws twice: first unseen for the layout
-        canvas = matplotlib_module("backends.backend_svg").FigureCanvasSVG(figure)
-        canvas.print_svg(stream, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return _as_element(stream.getvalue(), name, label, THEME if colours is None else colours)
-
-
-def inline_axes(
-    draw: Callable[[Any], object], size: tuple[float, float], *, name: str, label: str, colours: Mapping[str, str]
-) -> str:
-    """The same for a figure with one axes, which `draw` takes, and without its title, which the page has as a heading."""
-
-    def on(figure: Any) -> None:
-        ax = figure.subplots()
-        draw(ax)
-        ax.set_title("", loc="left")
-
-    return inline_svg(on, size, name=name, label=label, colours=colours)
-
-
-def _as_element(text: str, name: str, label: str, colours: Mapping[str, str]) -> str:
-    width = float(re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)[1])  # type: ignore[index]
-    viewed = re.search(r'viewBox="([^"]+)"', text)[1]  # type: ignore[index]
-    body = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")]
-    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{name}-', body)
-    body = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", body)
-    body = re.sub(r"'DejaVu Sans'[^;\"]*", FONT, body)
-    body = re.sub(r"#[0-9a-f]{6}\b(?=[;\"])", lambda found: colours.get(found[0], found[0]), body)
-    body = re.sub(r"\s*\n\s*", "\n", body)
-    pixels = round(width * POINTS_TO_PIXELS)
-    scheme = "" if colours else " paper"
-    return (
-        f'<svg class="drawn{scheme}" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{viewed}" role="img" '
-        f'aria-label="{html_text(label)}" style="max-width: {pixels}px">{body}</svg>'
-    )
 
 
 # The numbers of the figures of the gain page, as folded tables below them.

@@ -15,7 +15,8 @@ def test_a_line_with_its_band_and_a_marker_at_the_sets_as_they_are():
     ax = drawn(figures.plot_coverage_curve(CURVE, ax=blank()))
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [float(e) for e in CURVE.nonspecificity])
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [float(e) for e in CURVE.coverage])
-    assert ax.lines[0].get_markevery() == [1]
+    own = [(float(e.nonspecificity[1]), float(e.coverage[1])) for e in (CURVE,)]
+    assert ax.lines[2].get_xydata().tolist() == [list(own[0])]
     assert len(ax.collections) == 1
     assert ax.get_legend() is None
 

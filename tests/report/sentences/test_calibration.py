@@ -1,15 +1,11 @@
-"""Sentences around the calibration tests: outcomes, captions, cautions and judgements follow from the numbers."""
+"""Sentences around the calibration tests: outcomes, cautions and judgements follow from the numbers."""
 
-import numpy as np
 import pytest
 from tests.report.calibration_cases import made_up
 
 from uqassay.evidence.calibration import judged_tests
-from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.notes import Note
-from uqassay.report.sections import null_histogram
 from uqassay.report.sentences import (
-    captions,
     cautions,
     confidence_text,
     decimals_of,
@@ -24,11 +20,6 @@ ALPHA = 0.05
 
 def judged(*tests):
     return judged_tests(tests, ALPHA)
-
-
-def captions_of(**changes):
-    (one,) = judged(made_up("DE", "ece-confidence", **{"pvalue": 0.4, **changes}))
-    return captions(one, null_histogram(one.test.null, one.test.statistic), 1, 0.95)
 
 
 def test_words_are_the_claim_and_what_follows():
@@ -52,68 +43,6 @@ def test_words_are_the_claim_and_what_follows():
 def test_outcomes_in_a_cell(changes, words):
     (one,) = judged(made_up("DE", "ece-confidence", **changes))
     assert outcome_text(one) == words
-
-
-def test_the_caption_of_the_null_makes_the_pvalue():
-    text = captions_of(statistic=0.05, pvalue=0.56, null_kind="minimised")["null"]
-    reach = int((np.linspace(0.01, 0.1, 99) >= 0.05).sum())
-    assert f"{reach} of 99 draws reach the minimum found (coloured); so p = (1 + {reach}) / (1 + 99) = .56." in text
-    assert "single members" in text
-    many = captions_of(statistic=0.2, pvalue=0.001, n_draws=999)["null"]
-    assert "0 of 99 draws reach" in many
-    assert "900 further draws are valued at a few mixtures, which can only raise the p-value; p = .001." in many
-    parts = captions_of(statistic=0.2, pvalue=0.00001, n_parts=3, tested="mean", n_members=1)["null"]
-    assert "the p-values of 3 parts of the instances, tested apart, are combined (Fisher); p < .001." in parts
-    assert "1 of 99 draws reaches" in captions_of(statistic=0.1)["null"]
-
-
-def test_the_caption_of_a_sequential_test_says_whether_its_draws_ended():
-    ended = captions_of(statistic=0.05, pvalue=0.56, null_kind="sequential")["null"]
-    assert "so most bars left of it are upper bounds." in ended
-    assert "draws reach the minimum found (coloured), and no more were made; so p = (1 + " in ended
-    assert "and no more were made" not in captions_of(statistic=0.05, pvalue=0.1, null_kind="sequential")["null"]
-    assert "and no more were made" not in captions_of(statistic=0.05, pvalue=0.56, null_kind="minimised")["null"]
-
-
-def test_captions_of_a_single_distribution():
-    found = captions_of(tested="mean", n_members=1, weights=np.ones(1), member_values=np.empty(0))
-    assert found["null_title"] == "Could chance explain its miscalibration?"
-    assert found["before_title"] == "Reliability of its confidence"
-    assert "weights" not in found
-    assert "after" not in found
-    assert "the value found" in found["null"]
-
-
-def test_captions_of_what_cannot_be_drawn():
-    nan, nothing = float("nan"), np.full(3, np.nan)
-    undefined = captions_of(pvalue=nan, statistic=nan, weights=nothing, null=np.empty(0))
-    assert undefined["no_null"] == "No draw is finite."
-    assert undefined["no_weights"] == "No mixture is the best where the measure is undefined."
-    assert captions_of(statistic=np.inf)["no_null"] == "The minimum found is infinite."
-    assert "these weights mean nothing" in captions_of(statistic=np.inf)["weights"]
-    assert captions_of(weights=nothing)["no_weights"] == "No weights were kept."
-
-
-def test_many_members_are_summed_up():
-    weights = np.r_[0.5, 0.3, 0.16, np.full(7, 0.04 / 7)]
-    text = captions_of(weights=weights, n_members=10, noun="vertices")["weights"]
-    assert "3 of the 10 vertices carry 95 % of the weight." in text
-
-
-def test_gaps_of_the_captions_against_brute_force():
-    test = made_up("DE", "ece-confidence", pvalue=0.4)
-    bins = test.before
-    gap = sum(n * abs(a - c) for n, a, c in zip(bins.count, bins.accuracy, bins.confidence, strict=True) if n) / 200
-    assert f"Accuracy 70.0 %, mean gap {100 * gap:.1f} points." in captions_of()["before"]
-    assert "Accuracy 71.0 %" in captions_of()["after"]
-
-
-def test_the_caption_adjusts_the_pvalue_for_all_tests():
-    tests = [made_up("DE", m, pvalue=0.56) for m in list(CALIBRATION_MEASURES)[:2]]
-    one = judged(*tests)[0]
-    text = captions(one, null_histogram(one.test.null, one.test.statistic), 2, 0.95)["null"]
-    assert text.count("p = ") == 1
-    assert "(1 + 55) / (1 + 99) = .56; adjusted for the 2 tests, p = 1.00." in text
 
 
 def test_notes_are_told_once_with_whose_they_are():
@@ -158,6 +87,4 @@ def test_decimals_show_two_digits():
 
 def test_votes_are_explained():
     assert "share of the votes" in reliability_sentences(0.9, votes=True, tested=False)["note"]
-    found = reliability_sentences(0.9, votes=False, tested=True)
-    assert "together (90 %)" in found["caption"]
-    assert found["title"]
+    assert "together at 90 %" in reliability_sentences(0.9, votes=False, tested=True)["shown"]

@@ -17,6 +17,7 @@ from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
+from uqassay.report.figures.calibration import draw_bins
 from uqassay.report.figures.frame import (
     BANDED,
     GREY,
@@ -38,6 +39,7 @@ from uqassay.report.figures.frame import (
     look_at,
     looks,
     loss_label,
+    mark,
     matplotlib_module,
     named_model,
     plain,
@@ -57,12 +59,14 @@ from uqassay.report.sections import COVERAGES, best_scores, confidence_lines, me
 from uqassay.statistics.many_data_sets import maximal_groups
 from uqassay.statistics.units import check_choice
 from uqassay.text import (
+    ABSENT,
     count,
     counted,
     decimals_for,
     level_text,
     number,
     percent,
+    percent_interval,
     pvalue,
     pvalue_text,
     rank_range,
@@ -83,7 +87,11 @@ if TYPE_CHECKING:
     from uqassay.statistics import Estimate, PairwiseComparisons, RankSets
 
 __all__ = [
+    "DrawnCoverage",
     "cut_outline",
+    "draw_coverage_curves",
+    "draw_reliability",
+    "draw_risk_coverage",
     "plot_confidence",
     "plot_coverage_curve",
     "plot_critical_difference",
@@ -101,6 +109,7 @@ __all__ = [
     "plot_width_nonspecificity",
     "plot_win_shares",
     "possible_means",
+    "tenths_of",
 ]
 
 
@@ -846,7 +855,7 @@ def plot_reliability(
     -------
     Axes
         The intervals hold in all bins of a model together. The area of a marker grows with the share of the instances in
-        its bin; for a single model the number of instances stands next to it.
+        its bin, and it is open with fewer than 30; for a single model the number of instances stands next to it.
 
     Examples
     --------
@@ -863,28 +872,24 @@ def plot_reliability(
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
     labels = legend_names(names, room_for(ax, width))
     ax = axes_for(ax, width, 2.8, legend=labels)
+    draw_reliability(ax, assay, bins)
+    if len(names) == 1:
+        _write_counts(ax, bins[names[0]])
+    size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
+    headline(ax, resampled_units(assay), f"{interval_level(assay)} bands", size, taken=beside(ax, labels))
+    draw_legend(ax, [swatch(looks(assay)[name], label) for name, label in zip(names, labels, strict=True)])
+    return ax
+
+
+def draw_reliability(ax: Any, assay: "Assay", bins: Mapping[str, "Reliability"]) -> None:
+    """The diagonal, and the diagram of each model with its band; a model is found by the class of its place, "m0"."""
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-    handles = []
-    for name, label in zip(names, labels, strict=True):
-        look, b = looks(assay)[name], bins[name]
-        filled = b.count > 0
-        x, y = b.confidence[filled], b.accuracy[filled]
-        ax.vlines(x, b.band_low[filled], b.band_high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
-        ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)
-        share = b.count[filled] / b.count.sum()
-        ax.scatter(
-            x, y, s=14 + 90 * share, color=look.colour, marker=look.marker, edgecolor="white", linewidth=0.5, zorder=3
-        )
-        if len(names) == 1:
-            _write_counts(ax, b)
-        handles.append(swatch(look, label))
+    places = {m.name: j for j, m in enumerate(assay.models)}
+    for name, b in bins.items():
+        draw_bins(ax, b, looks(assay)[name], f"m{places[name]}", f"{name}: ")
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
     label_axes(ax, "confidence", "accuracy")
-    size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
-    headline(ax, resampled_units(assay), f"{interval_level(assay)} bands", size, taken=beside(ax, labels))
-    draw_legend(ax, handles)
-    return ax
 
 
 def _write_counts(ax: Any, bins: "Reliability") -> None:
@@ -1269,28 +1274,65 @@ def plot_risk_coverage(
     ]
     labels = legend_names([m for m, _ in chosen], room_for(ax, width), said)
     ax = axes_for(ax, width, 2.6, legend=labels)
-    coverages = np.array([c for c in COVERAGES if c * assay.n_instances >= 1])
-    tops, handles, banded = [0.0], [], len(chosen) <= BANDED
-    for place, ((model, own), label) in enumerate(zip(chosen, labels, strict=True)):
-        look = looks(assay)[model]
-        risk, low, high = risk_curve(assay, model, own, coverages.tolist())
-        style = {"linestyle": look.line, "marker": look.marker, "markersize": 4, "linewidth": 1.4}
-        every = (0.06 + 0.03 * (place % 4), 0.2)  # markers of different models apart
-        ax.plot(coverages, risk, color=look.colour, markevery=every, label=label, **style)
-        if banded:
-            ax.fill_between(coverages, low, high, color=look.colour, alpha=0.15, linewidth=0)
-        tops += [np.nanmax(risk[coverages >= 0.05]), np.nan_to_num(high[coverages >= 0.2]).max()]
-        handles.append(swatch(look, label))
-    ax.set_xlim(0.0, 1.0)
-    ax.set_ylim(0.0, 1.05 * max(tops) or 1.0)
-    risk_label = "risk: votes against the prediction" if assay.labels.ndim == 2 else "risk: error rate of what is kept"
-    label_axes(ax, "coverage: share of the instances kept, least uncertain first", risk_label, taken=beside(ax, labels))
+    coverages = [c for c in COVERAGES if c * assay.n_instances >= 1]
+    curves = {pair: risk_curve(assay, *pair, coverages) for pair in chosen}
+    draw_risk_coverage(ax, assay, coverages, curves, banded=len(chosen) <= BANDED)
+    for line, label in zip(ax.lines, labels, strict=True):
+        line.set_label(label)
+    handles = [swatch(looks(assay)[m], label) for (m, _), label in zip(chosen, labels, strict=True)]
+    label_axes(ax, *_risk_labels(assay), taken=beside(ax, labels))
     by = "each model's best score" if score is None else plain(score_label(score))
-    bands = f"bands: pointwise {interval_level(assay)} intervals" if banded else ""
+    bands = f"bands: pointwise {interval_level(assay)} intervals" if len(chosen) <= BANDED else ""
     headline(ax, resampled_units(assay), f"uncertainty: {by}", bands, taken=beside(ax, labels))
     if handles:
         draw_legend(ax, handles)
     return ax
+
+
+def draw_risk_coverage(
+    ax: Any,
+    assay: "Assay",
+    coverages: Sequence[float],
+    curves: Mapping[tuple[str, str], Floats],
+    *,
+    banded: bool,
+    classes: Mapping[tuple[str, str], str] | None = None,
+) -> None:
+    """The curve of each (model, score): risk, low and high (3, B), with a mark at every tenth.
+
+    `classes` are those of a page, next to that of the model.
+    """
+    shown = np.array(coverages)
+    tenths = tenths_of(coverages)
+    places, tops = {m.name: j for j, m in enumerate(assay.models)}, [0.0]
+    for (model, score), (risk, low, high) in curves.items():
+        more = "" if classes is None else classes[model, score]
+        look = looks(assay)[model]
+        style = {"linestyle": look.line, "marker": look.marker, "markersize": 3.5, "linewidth": 1.4}
+        (line,) = ax.plot(shown, risk, color=look.colour, markevery=tenths, **style)
+        ends = [percent_interval(low[i], high[i]) for i in tenths]
+        words = [
+            f"{model}: of the {percent(coverages[i], 0)} kept, {percent(risk[i])} are wrong{'' if e == ABSENT else f' ({e})'}"
+            for i, e in zip(tenths, ends, strict=True)
+        ]
+        mark(line, f"m{places[model]} {more}".strip(), words)
+        tops.append(np.nanmax(risk[shown >= 0.05], initial=0.0))
+        if banded:
+            band = ax.fill_between(shown, low, high, color=look.colour, alpha=0.15, linewidth=0)
+            mark(band, f"m{places[model]} band {more}".strip())
+            tops.append(np.nan_to_num(high[shown >= 0.2]).max(initial=0.0))
+    ax.set_xlim(0.0, 1.0)
+    ax.set_ylim(0.0, 1.05 * max(tops) or 1.0)
+
+
+def tenths_of(coverages: Sequence[float]) -> list[int]:
+    """The places of 10 %, 20 %, and so on."""
+    return [i for i, c in enumerate(coverages) if round(100 * c) % 10 == 0]
+
+
+def _risk_labels(assay: "Assay") -> tuple[str, str]:
+    wrong = "votes against the prediction" if assay.labels.ndim == 2 else "error rate of what is kept"
+    return "coverage: share of the instances kept, least uncertain first", f"risk: {wrong}"
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -1613,24 +1655,8 @@ def plot_coverage_curve(
     named = dict(curves) if isinstance(curves, Mapping) else {"": curves}
     labels = legend_names(list(named), room_for(ax, width)) if len(named) > 1 else []
     ax = axes_for(ax, width, 2.7, legend=labels)
-    handles = []
-    for place, curve in enumerate(named.values()):
-        look = look_at(place)
-        size = np.array([float(e) for e in curve.nonspecificity])
-        share, low, high = np.array([(float(e), e.low, e.high) for e in curve.coverage]).T
-        ax.plot(
-            size,
-            share,
-            color=look.colour,
-            linestyle=look.line,
-            marker=look.marker,
-            markevery=[curve.own],
-            markersize=6,
-            linewidth=1.4,
-        )
-        if len(named) <= BANDED:
-            ax.fill_between(size, low, high, color=look.colour, alpha=0.15, linewidth=0)
-        handles += [swatch(look, labels[place])] if labels else []
+    draw_coverage_curves(ax, [_drawn_curve(curve) for curve in named.values()], [look_at(k) for k in range(len(named))])
+    handles = [swatch(look_at(k), label) for k, label in enumerate(labels)]
     label_axes(ax, "mean non-specificity (nats)", "share of the labels covered")
     first = next(iter(named.values()))
     said = (counted(first.coverage[0].n, "instance"), f"{level_text(first.coverage[0].level)} intervals")
@@ -1640,6 +1666,39 @@ def plot_coverage_curve(
     else:
         headline(ax, *said)
     return ax
+
+
+class DrawnCoverage(NamedTuple):
+    """One curve: at each scale of the sets (S,) the mean non-specificity and the share of the labels covered."""
+
+    size: Floats
+    share: Floats
+    low: Floats
+    high: Floats
+    own: int  #: The place of the scale 1.
+    classes: str = ""  #: On a page.
+    words: tuple[str, ...] = ()
+
+
+def _drawn_curve(curve: "CoverageCurve") -> DrawnCoverage:
+    share, low, high = np.array([(float(e), e.low, e.high) for e in curve.coverage]).T
+    return DrawnCoverage(np.array([float(e) for e in curve.nonspecificity]), share, low, high, curve.own)
+
+
+def draw_coverage_curves(ax: Any, curves: Sequence[DrawnCoverage], drawn: Sequence[Look]) -> None:
+    """A line for each model, a point for each scale, and a larger mark at the scale 1; bands of at most ten models."""
+    for curve, look in zip(curves, drawn, strict=True):
+        ax.plot(curve.size, curve.share, color=look.colour, linestyle=look.line, linewidth=1.4)
+        mark(ax.lines[-1], curve.classes)
+        (points,) = ax.plot(curve.size, curve.share, color=look.colour, marker="o", markersize=2.5, linestyle="none")
+        mark(points, curve.classes, curve.words)
+        (own,) = ax.plot(
+            *(v[curve.own : curve.own + 1] for v in curve[:2]), color=look.colour, marker=look.marker, markersize=6
+        )
+        mark(own, curve.classes, curve.words[curve.own : curve.own + 1])
+        if len(curves) <= BANDED:
+            band = ax.fill_between(curve.size, curve.low, curve.high, color=look.colour, alpha=0.15, linewidth=0)
+            mark(band, f"{curve.classes} band".strip())
 
 
 # Average ranks of models over data sets, with bars that join the models that cannot be told apart.

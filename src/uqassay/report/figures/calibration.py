@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.arrays import Floats
+from uqassay.calibration.one_classifier import ROUNDING
 from uqassay.checks import fail
 from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.evidence.sentences import measure_label
@@ -24,6 +26,7 @@ from uqassay.report.figures.frame import (
     legend_names,
     look_at,
     looks,
+    mark,
     matplotlib_module,
     named_model,
     plain,
@@ -33,8 +36,8 @@ from uqassay.report.figures.frame import (
     text_width,
     write_columns,
 )
-from uqassay.report.sections import null_histogram
-from uqassay.text import count, counted, level_text, pvalue, pvalue_text, significant
+from uqassay.report.sentences import FEW
+from uqassay.text import count, counted, level_text, number, percent, percent_interval, pvalue, pvalue_text, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +49,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "all_tests",
+    "draw_bins",
+    "draw_tests",
     "instances_tested",
     "named_run",
+    "null_histogram",
     "one_test",
     "plot_calibration_before_after",
     "plot_calibration_null",
@@ -204,13 +210,9 @@ def plot_calibration_tests(
     ax = axes_for(ax, width, 0.75 + 0.19 * len(tests), legend=legend)
     taken += columns_width(columns) + beside(ax, legend) - beside(ax, ())
     rejected = 1 - assay.settings.level + 1e-12
-    for at, t in enumerate(tests):
-        _test_row(ax, at, t, looks(assay)[t.model])
+    draw_tests(ax, assay, tests, labels)
     write_columns(ax, columns, range(len(tests)), top=-0.6, bold=[adjusted[id(t)] <= rejected for t in tests])
-    ax.set_ylim(len(tests) - 0.4, -0.6)
-    ax.set_yticks(range(len(tests)), labels)
     label_axes(ax, measure_label(tests[0].measure), taken=taken)
-    ax.margins(x=0.04)
     n_tests = int((~np.isnan(list(adjusted.values()))).sum())
     headline(
         ax,
@@ -220,6 +222,16 @@ def plot_calibration_tests(
     )
     draw_legend(ax, handles, apart=8 + columns_width(columns))
     return ax
+
+
+def draw_tests(ax: Any, assay: "Assay", tests: Sequence["ModelCalibration"], labels: Sequence[str]) -> None:
+    """A row for each test."""
+    adjusted = dict(zip(map(id, assay.calibration), adjusted_pvalues(assay.calibration).tolist(), strict=True))
+    for at, t in enumerate(tests):
+        _test_row(ax, at, t, looks(assay)[t.model], f"{t.model}{run_of(assay, t)}: ", adjusted[id(t)])
+    ax.set_ylim(len(tests) - 0.4, -0.6)
+    ax.set_yticks(range(len(tests)), labels)
+    ax.margins(x=0.04)
 
 
 def _handles(tests: "Sequence[ModelCalibration]") -> list[Any]:
@@ -235,27 +247,47 @@ def _handles(tests: "Sequence[ModelCalibration]") -> list[Any]:
     return handles
 
 
-def _test_row(ax: Any, at: int, t: "ModelCalibration", look: Look) -> None:
+def _test_row(ax: Any, at: int, t: "ModelCalibration", look: Look, named: str, adjusted: float) -> None:
     draws = t.null[np.isfinite(t.null)]
     if draws.size:
-        end = float(np.quantile(draws, NULL))
-        ax.plot([float(draws.min()), end], [at, at], color="0.78", linewidth=6, solid_capstyle="butt", zorder=1)
-    members = t.member_values[np.isfinite(t.member_values)]
-    if members.size:
-        ax.plot(members, np.full(len(members), at), "|", color=look.colour, alpha=0.5, markersize=8, zorder=2)
+        ends = float(draws.min()), float(np.quantile(draws, NULL))
+        (bar,) = ax.plot(ends, [at, at], color="0.78", linewidth=6, solid_capstyle="butt", zorder=1)
+        span = f"{significant(ends[0])} to {significant(ends[1])}"
+        mark(bar, "", [f"{named}{100 * NULL:g} % of the null draws from {span}"])
+    known = np.flatnonzero(np.isfinite(t.member_values))
+    if known.size:
+        ticks = {"color": look.colour, "alpha": 0.5, "markersize": 8, "linestyle": "none"}
+        (single,) = ax.plot(t.member_values[known], np.full(len(known), at), marker="|", zorder=2, **ticks)
+        mark(single, "", [named + words_of_member(t, i) for i in known.tolist()])
     drawn: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "color": look.colour, "markersize": 5}
     if t.n_members > 1 and np.isfinite(t.mean_value):
-        ax.plot([t.mean_value], [at], **drawn, markerfacecolor="white", zorder=3)
+        (mean,) = ax.plot([t.mean_value], [at], **drawn, markerfacecolor="white", zorder=3)
+        said = "" if np.isnan(t.mean_pvalue) else f", {pvalue_text(t.mean_pvalue)}"
+        mark(mean, "", [f"{named}model’s mean {significant(t.mean_value)}{said}"])
     if np.isfinite(t.statistic):
-        ax.plot([t.statistic], [at], **drawn, zorder=4)
+        (found,) = ax.plot([t.statistic], [at], **drawn, zorder=4)
+        what = "best mixture" if t.n_members > 1 else "found"
+        mark(found, "", [f"{named}{what} {significant(t.statistic)}, {pvalue_text(adjusted)} (adjusted by Holm)"])
     else:
         style: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        ax.annotate(t.reason or "undefined", (0.0, at), (4, 0), **style, va="center", color=GREY, fontsize=text_size())
+        why = "infinite" if np.isinf(t.statistic) else t.reason or "undefined"
+        ax.annotate(why, (0.0, at), (4, 0), **style, va="center", color=GREY, fontsize=text_size())
+
+
+def words_of_member(t: "ModelCalibration", i: int) -> str:
+    """A single member in words: its value, the p-value of its own test, and its weight in the best mixture."""
+    own = f"{'vertex' if t.noun == 'vertices' else 'member'} {i + 1}: {significant(float(t.member_values[i]))}"
+    if len(t.member_pvalues) and not np.isnan(t.member_pvalues[i]):
+        own += f", {pvalue_text(float(t.member_pvalues[i]))}"
+    if not np.isnan(t.weights).any():
+        own += f", weight {number(float(t.weights[i]), 2, bounded=True)}"
+    return own
 
 
 # One calibration test, closely: its null draws, the weights of the best mixture, and the diagrams before and after.
 
 MANY_MEMBERS = 24  # more stand in the order of their weights
+MOST_BARS = 40
 
 
 def plot_calibration_null(
@@ -334,6 +366,53 @@ def plot_calibration_null(
     headline(ax, named_run(assay, t), instances_tested(t), test, infinite, taken=beside(ax, legend))
     draw_legend(ax, handles)
     return ax
+
+
+def null_histogram(null: Floats, statistic: float) -> dict[str, Any]:
+    """Histogram of the null draws with a bin edge at the observed statistic, so that the p-value can be read off.
+
+    Parameters
+    ----------
+    null : array (D,)
+    statistic : float
+
+    Returns
+    -------
+    dict
+        "start" of the first bar, "width", "counts"; "infinite": draws that are +inf; "reach": how many draws are at least as
+        great as the statistic. No bars where no draw is finite.
+
+    Examples
+    --------
+    >>> bars = null_histogram(np.array([0.1, 0.2, 0.3, 0.3]), 0.3)
+    >>> sum(bars["counts"]), bars["counts"][-1], bars["reach"]
+    (4, 2, 2)
+    """
+    draws = np.asarray(null, dtype=np.float64)
+    finite = np.sort(draws[np.isfinite(draws)])
+    margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0  # as in the p-value
+    least = float(statistic) - margin
+    out: dict[str, Any] = {
+        "start": None,
+        "width": None,
+        "counts": [],
+        "infinite": int(np.isposinf(draws).sum()),
+        "reach": int((draws >= least).sum()),
+    }
+    if not finite.size:
+        return out
+    edge = least if np.isfinite(least) else float(finite[0])
+    span = float(finite[-1] - finite[0])
+    spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25])))
+    width = max(2 * spread * finite.size ** (-1 / 3), span / MOST_BARS)  # Freedman and Diaconis
+    if not width > 1e-9 * max(abs(edge), float(np.abs(finite).max()), 1e-300):  # all draws are equal
+        width = max(abs(edge), abs(float(finite[0]))) / MOST_BARS or 1.0
+    place = np.floor((finite - edge) / width).astype(np.int64)
+    place = np.where(
+        finite >= edge, np.maximum(place, 0), np.minimum(place, -1)
+    )  # rounding moves no draw past the edge
+    counts = np.bincount(place - place[0])
+    return out | {"start": edge + int(place[0]) * width, "width": width, "counts": counts.tolist()}
 
 
 def plot_ensemble_weights(
@@ -445,7 +524,7 @@ def plot_calibration_before_after(
     sides = ((t.before, Look(GREY, "s", ":", ""), -0.006), (t.after, look, 0.006))
     for label, (bins, own, shift) in zip(labels, sides, strict=True):
         assert bins is not None  # as weights are defined
-        _draw_bins(ax, bins, own, shift)
+        draw_bins(ax, bins, own, shift=shift)
         handles.append(swatch(own, label))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
@@ -457,14 +536,34 @@ def plot_calibration_before_after(
     return ax
 
 
-def _draw_bins(ax: Any, bins: "Reliability", look: Look, shift: float) -> None:
+def draw_bins(
+    ax: Any, bins: "Reliability", look: Look, marked: str = "", named: str = "", *, shift: float = 0.0
+) -> None:
+    """A reliability diagram with its band; `marked` and `named` begin its classes and its words on a page."""
     filled = bins.count > 0
-    x, y = bins.confidence[filled] + shift, bins.accuracy[filled]
-    ax.vlines(x, bins.band_low[filled], bins.band_high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
-    ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)
-    share = bins.count[filled] / bins.count.sum()
-    style = {"color": look.colour, "marker": look.marker, "edgecolor": "white", "linewidth": 0.5, "zorder": 3}
-    ax.scatter(x, y, s=14 + 90 * share, **style)
+    x, y, counts = bins.confidence[filled] + shift, bins.accuracy[filled], bins.count[filled]
+    low, high = bins.band_low[filled], bins.band_high[filled]
+    band = ax.vlines(x, low, high, color=look.colour, linewidth=1.2, alpha=0.7)
+    mark(band, f"{marked} band")
+    mark(ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)[0], marked)
+    faces = ["white" if n < FEW else look.colour for n in counts.tolist()]
+    edges = [look.colour if n < FEW else "white" for n in counts.tolist()]
+    size = 14 + 90 * counts / counts.sum()
+    points = ax.scatter(x, y, s=size, c=faces, marker=look.marker, edgecolors=edges, linewidth=0.8, zorder=3)
+    mark(points, f"{marked} marks", [named + words for words in words_of_bins(bins)])
+
+
+def words_of_bins(bins: "Reliability") -> list[str]:
+    """Each bin that holds instances, in words."""
+    filled = np.flatnonzero(bins.count > 0)
+    ends = [
+        percent_interval(low, high, 0) for low, high in zip(bins.edges[filled], bins.edges[filled + 1], strict=True)
+    ]
+    bands = [percent_interval(bins.band_low[b], bins.band_high[b]) for b in filled]
+    return [
+        f"confidence {at}: accuracy {percent(float(bins.accuracy[b]))} ({band}), {counted(int(bins.count[b]), 'case')}"
+        for at, band, b in zip(ends, bands, filled, strict=True)
+    ]
 
 
 # Stated against observed epistemic variance, bucket by bucket.

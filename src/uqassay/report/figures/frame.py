@@ -32,6 +32,7 @@ __all__ = [
     "PALETTE",
     "PLOT",
     "Look",
+    "Marked",
     "Width",
     "at_tradeoff",
     "axes_for",
@@ -50,6 +51,7 @@ __all__ = [
     "look_at",
     "looks",
     "loss_label",
+    "mark",
     "matplotlib_module",
     "model_colours",
     "named_model",
@@ -218,6 +220,22 @@ def model_colours(assay: "Assay") -> dict[str, str]:
     {'m': '#0072B2', 'vacuous': '#737373', 'class-prior': '#737373'}
     """
     return {name: look.colour for name, look in looks(assay).items()}
+
+
+# -- parts of a figure that a page hides and explains ---------------------------------------------------------------------
+
+
+class Marked(NamedTuple):
+    """What a page makes of an artist; see `uqassay.report.drawings.inline_svg`."""
+
+    classes: str  #: Names by which the page finds it, such as "m0" for the first model.
+    words: tuple[str, ...]  #: Shown at the pointer, one for each of its points.
+
+
+def mark(artist: Any, classes: str, words: Sequence[str] = ()) -> Any:
+    """The artist, with the classes and the words that it has on a page; nothing changes in a figure of its own."""
+    artist.marked = Marked(classes, tuple(words))
+    return artist
 
 
 # -- matplotlib, only when something is drawn -------------------------------------------------------------------------
