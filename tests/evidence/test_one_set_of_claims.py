@@ -103,8 +103,9 @@ def _order_at_the_default(a: uq.Assay) -> Iterator[str]:
         said = any(c.kind == "worse" and r.model in c.models and rows[0].model in c.others for c in at)
         if said != told:
             yield f"{r.model} is said to be worse: {said}, told {told}"
-        if any(c.kind == "top-group" and r.model in c.others for c in at) and told:
-            yield f"{r.model} could be as good and is worse"
+        tied = any(c.kind == "top-group" and r.model in c.others for c in at)
+        if tied != (r.top and not best):
+            yield f"{r.model} could be as good: {tied}, and is in the top group: {r.top}"
         test = a.compare(r.model, rows[0].model)
         if told and not (test.pvalue <= alpha or np.isnan(test.pvalue)):
             yield f"{r.model} is worse, and compare has p = {test.pvalue}"

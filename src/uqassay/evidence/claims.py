@@ -149,8 +149,7 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
         p = max((r.pvalue_adjusted for r in worse), default=0.0)
         claims.append(_claim("best", winner, tuple(r.model for r in rivals), _among_all(assay, winner), p))
     claims += [_claim("worse", r, (winner.model,), r.difference, r.pvalue_adjusted) for r in worse]
-    told = {r.model for r in worse}
-    level_with = [r for r in finite if r.model not in told]
+    level_with = [r for r in finite if r.top]  # a model that is worse than another one is not as good as the winner
     if winner.rank_high != 1:
         least = min((r.pvalue_adjusted for r in level_with), default=np.nan)
         names = (*same, *(r.model for r in level_with))

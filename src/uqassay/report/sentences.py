@@ -672,7 +672,7 @@ def order_values(assay: "Assay", at: float) -> dict[str, Any]:
     alpha = 1 - settings.level
     ranked = [r for r in assay.ranked(at) if r.rank is not None]
     winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
-    level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
+    level_with = [r for r in rivals if r.top]
     near = [r for r in level_with if r.pvalue_no_worse <= alpha]
     rest = [r for r in level_with if r not in near]
     others, shown = (
