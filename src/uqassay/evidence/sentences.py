@@ -725,11 +725,17 @@ def none_clauses(answer: Answer) -> list[tuple[str, str]]:
 
 
 def _outside(answer: Answer) -> list[Stretch]:
-    """What is left open below and above the choices, in the usual range; what lies between two choices belongs to them."""
+    """What is left open below and above the choices, among the usual λ and before any others of which something is told.
+
+    What lies between two choices belongs to them.
+    """
     if not answer.choices:
         return []
     first, last = answer.choices[0].low, answer.choices[-1].high
-    opened = [s for s in answer.stretches if s.kind == "open" and s.low < answer.top]
+    told = (
+        max(answer.top, *(low for low, _ in answer.none)) if answer.none else answer.top
+    )  # nothing is told only beyond
+    opened = [s for s in answer.stretches if s.kind == "open" and s.low < told]
     return [s for s in opened if s.high <= first or s.low >= last]
 
 
