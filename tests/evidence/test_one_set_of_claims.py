@@ -7,11 +7,12 @@ import pytest
 
 import uqassay as uq
 from uqassay.evidence.answer import Recommendation
-from uqassay.evidence.order import order_of
+from uqassay.evidence.order import order_of, rank_sets_at
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 DISTANCES = ("kl", "kl", "kl", "brier", "js", "tv")
 FAR = 1e4  # stands for ranges without an end
+ASKED = (0.0, 0.05, 0.3, DEFAULT_TRADEOFF, 0.87, 1.0, 2.0, 10.0)  # λ that people ask for
 
 
 def random_assay(seed: int) -> uq.Assay:
@@ -68,20 +69,21 @@ def _prediction(rng: np.random.Generator, kind: str, truth: np.ndarray, spread: 
 
 def contradictions(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
     """Statements of an assay that contradict each other, in words."""
+    pool = sorted({*ASKED, *np.round(np.exp(rng.uniform(np.log(0.02), np.log(100), 12)), 6).tolist()})
+    rank_sets_at(a, pool)  # those of all λ together, which saves time
     yield from _order_at_the_default(a)
-    yield from _ranges_of_claims(a, rng)
-    yield from _choices(a, rng)
+    yield from _ranges_of_claims(a, pool)
+    yield from _choices(a, pool)
     yield from _rankings(a, rng)
 
 
-def _inside(low: float, high: float, rng: np.random.Generator) -> list[float]:
-    """λ inside a range, off its ends by what two digits hide, among them those that people ask for."""
+def _inside(low: float, high: float, pool: list[float]) -> list[float]:
+    """λ of a pool inside a range, off its ends by what two digits hide; of a short range its middle."""
     if low == high:
         return [low]
     first, last = low + _digit(low), min(high, FAR) - _digit(min(high, FAR))
-    asked = [t for t in (0.0, 0.05, 0.3, DEFAULT_TRADEOFF, 0.87, 1.0, 2.0, 10.0) if first <= t <= last]
-    drawn = first + (last - first) * rng.random(2) ** 3 if first < last else []
-    return [*asked, *map(float, drawn)]
+    found = [t for t in pool if first <= t <= last]
+    return found if found or first >= last else [(first + last) / 2]
 
 
 def _digit(end: float) -> float:
@@ -111,11 +113,11 @@ def _order_at_the_default(a: uq.Assay) -> Iterator[str]:
             yield f"{r.model} is worse, and compare has p = {test.pvalue}"
 
 
-def _ranges_of_claims(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+def _ranges_of_claims(a: uq.Assay, pool: list[float]) -> Iterator[str]:
     for c in a.claims():
         if c.kind not in ("worse", "model-better", "baseline-better") or np.isnan(c.low) or c.limited_by == "unseen":
             continue
-        for t in _inside(c.low, c.high, rng):
+        for t in _inside(c.low, c.high, pool):
             ranks = a.rank_sets(t)
             for one in c.models:
                 others = [ranks.is_better(*((one, b) if c.kind == "model-better" else (b, one))) for b in c.others]
@@ -126,17 +128,17 @@ def _ranges_of_claims(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
                     yield f"{c.kind} {one} {c.others} for λ from {c.low} to {c.high}, and at {t} the tests do not tell it"
 
 
-def _choices(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+def _choices(a: uq.Assay, pool: list[float]) -> Iterator[str]:
     answer = a.answer()
     for c in answer.choices:
-        for t in _inside(c.low, c.high, rng):
+        for t in _inside(c.low, c.high, pool):
             yield from _choice_at(a, c, t, conditional=answer.condition == "unseen")
         for low, high in answer.none:
             if max(low, c.low) < min(high, c.high):
                 yield f"{c.models} for λ from {c.low} to {c.high}, and no model from {low} to {high}"
     for s in answer.stretches:
         if s.kind == "open" and answer.condition != "unseen" and answer.kind not in ("one-unit", "infinite"):
-            for t in _inside(s.low, s.high, rng):
+            for t in _inside(s.low, s.high, pool):
                 ranks = a.rank_sets(t)
                 baselines = order_of(a).yardsticks
                 first = ranks.names[int(np.argmin(ranks.values))]

@@ -339,14 +339,14 @@ class Order:
     def better(self, one: str, other: str) -> Range | None:
         """Where one model is shown to be better than another."""
         a, b = (self.models.index(name) for name in (one, other))
-        found = self._known("pairs", self._pairs, self._pairs_at)[self._place[a, b]]
+        found = self._known("pairs", self._pairs, self._pairs_at, range(len(self._ordered)))[self._place[a, b]]
         return found[0] if found else None
 
     def worth(self, model: str, *, guard: bool = True) -> Range | None:
         """Where a model is better than every yardstick; without `guard`, as far as losses that have occurred tell."""
         j, b = self.models.index(model), len(self.baselines)
-        known = self._known("worth", self._worth, self._worth_at) if guard else []
-        each = known[j * b : (j + 1) * b] if guard else self._unguarded(model)
+        mine = range(j * b, (j + 1) * b)
+        each = self._known(f"worth {j}", self._worth, self._worth_at, mine) if guard else self._unguarded(model)
         each = [found for name, found in zip(self.baselines, each, strict=True) if name in self.yardsticks]
         if not each:
             return Range(0.0, float("inf"), float("nan"))  # of an assay without baselines
@@ -357,11 +357,11 @@ class Order:
 
     def none(self) -> tuple[Range, ...]:
         """Where every model is worse than some baseline."""
-        return self._known("none", self._none, self._none_at)[0]
+        return self._known("none", self._none, self._none_at, range(1))[0]
 
-    def _known(self, kind: str, paths: Paths, evaluated: Evaluated) -> list[tuple[Range, ...]]:
+    def _known(self, kind: str, paths: Paths, evaluated: Evaluated, claims: range) -> list[tuple[Range, ...]]:
         if kind not in self._ranges:
-            self._ranges[kind] = paths.ranges(self._alpha, evaluated, range(paths.adjusted.shape[1]))
+            self._ranges[kind] = paths.ranges(self._alpha, evaluated, claims)
         return self._ranges[kind]
 
     def _pairs_at(self, tradeoffs: Floats, claims: NDArray[np.intp]) -> Floats:
