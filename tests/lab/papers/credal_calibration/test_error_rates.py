@@ -20,9 +20,9 @@ from uqassay.lab.papers.credal_calibration.error_rates import (
     MEASURES,
     PRINTED_ALGORITHM,
     SHOWN,
+    DataSetTests,
     ErrorRates,
     Plan,
-    TestedDataSet,
     error_cells,
     error_rates,
     judge_data_set,
@@ -51,7 +51,7 @@ def three() -> ErrorRates:
 
 def test_what_a_data_set_gives(three):
     values = json.loads(json.dumps(packed(judge_data_set(SMALL, 1))[0], allow_nan=False))
-    record = unpacked(TestedDataSet, values)
+    record = unpacked(DataSetTests, values)
     assert record == judge_data_set(SMALL, 1)
     assert record.run == 1
     assert 0 <= record.outside <= 20

@@ -41,9 +41,9 @@ __all__ = [
     "MEASURES",
     "NOTES",
     "SHOWN",
+    "DataSetTests",
     "ErrorRates",
     "Plan",
-    "TestedDataSet",
     "above_level",
     "beside_references",
     "error_cells",
@@ -139,7 +139,7 @@ class Tested:
 
 @final
 @dataclass(frozen=True)
-class TestedDataSet:
+class DataSetTests:
     """The tests of one data set."""
 
     run: int
@@ -189,7 +189,7 @@ def error_rates(
         whole(value, name, "leave it out for the default", least=1)
     say = progress or (lambda step: None)
     kept = None if resume is None else _Kept(Path(resume), plan)
-    records: dict[int, TestedDataSet] = {} if kept is None else kept.read(n_runs)
+    records: dict[int, DataSetTests] = {} if kept is None else kept.read(n_runs)
     for done in range(1, len(records) + 1):
         say(f"data set {done} of {n_runs}: kept")
     missing = [run for run in range(n_runs) if run not in records]
@@ -202,7 +202,7 @@ def error_rates(
     return rates if kept is None else replace(rates, notes=kept.notes())
 
 
-def judge_data_set(plan: Plan, run: int) -> TestedDataSet:
+def judge_data_set(plan: Plan, run: int) -> DataSetTests:
     """Draw one data set, and test it in all three scenarios with all four measures."""
     ensemble = draw_ensemble(plan.setting, _generator(plan, run))
     outside = 0
@@ -230,7 +230,7 @@ def judge_data_set(plan: Plan, run: int) -> TestedDataSet:
                 above = bool(found.statistic > truth + 1e-9 * max(1.0, abs(truth)))
             decisions = tuple(_decision(found, alpha) for alpha in ALPHAS)
             tests[scenario][measure] = Tested(float(found.pvalue), decisions, above)
-    return TestedDataSet(run, outside, tests)
+    return DataSetTests(run, outside, tests)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
@@ -253,14 +253,14 @@ def _generator(plan: Plan, *place: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=place))
 
 
-def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[TestedDataSet]:
+def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[DataSetTests]:
     """Records in the order in which they are finished."""
     if workers == 1 or len(runs) < 2:
         for run in runs:
             yield judge_data_set(plan, run)
         return
     with ProcessPoolExecutor(min(workers, len(runs)), mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures: list[Future[TestedDataSet]] = [pool.submit(judge_data_set, plan, run) for run in runs]
+        futures: list[Future[DataSetTests]] = [pool.submit(judge_data_set, plan, run) for run in runs]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -268,7 +268,7 @@ def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[TestedDat
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _gathered(plan: Plan, records: Sequence[TestedDataSet]) -> ErrorRates:
+def _gathered(plan: Plan, records: Sequence[DataSetTests]) -> ErrorRates:
     tests = {(s, m): [record.tests[s][m] for record in records] for s, m in product(SCENARIOS, MEASURES)}
     counted = MEASURES if plan.convention == "exact" else ()
     return ErrorRates(
@@ -302,12 +302,12 @@ class _Kept:
                 "resume", "must be a folder that takes files", got, "choose another one", code="unwritable"
             ) from None
 
-    def read(self, n_runs: int) -> dict[int, TestedDataSet]:
+    def read(self, n_runs: int) -> dict[int, DataSetTests]:
         """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
         found = {}
         for run in range(n_runs):
             try:
-                record = unpacked(TestedDataSet, read_json(self.folder / _name(run)))
+                record = unpacked(DataSetTests, read_json(self.folder / _name(run)))
             except FileNotFoundError:
                 continue
             except (FileFormatError, InputError) as problem:
@@ -327,7 +327,7 @@ class _Kept:
                 n += len(list(path.parent.glob("run-*.json")))
         return (older_sentence(n, "data set", self.folder.parent),) if n else ()
 
-    def write(self, record: TestedDataSet) -> None:
+    def write(self, record: DataSetTests) -> None:
         self._write(_name(record.run), packed(record)[0])
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
