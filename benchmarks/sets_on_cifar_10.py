@@ -27,7 +27,9 @@ VOTES = Source(
     "uqassay.calibration.votes:vote_compatibility_test",
     cost="a minute of a core",
 )
-PROBLY = Source(f"{RUN} probly FOLDER --store", "uqassay.measures.imprecision:not_ruled_out", cost="a minute of a core")
+PROBLY = Source(
+    f"{RUN} probly FOLDER --store", "uqassay.measures.nonspecificities:not_ruled_out", cost="a minute of a core"
+)
 
 
 def votes_table(members: np.ndarray, votes: np.ndarray) -> Table:

@@ -71,7 +71,7 @@ def hartley(quick: bool, members: int) -> Case:
 
 
 def many_classes(quick: bool, classes: int, n: int) -> Case:
-    from uqassay.measures.imprecision import order_of_classes
+    from uqassay.measures.nonspecificities import order_of_classes
 
     n = n // 10 if quick else n
     probs, _ = drawn(n, 10, classes, 0.1)

@@ -7,7 +7,7 @@ from tests.kinds import random_prediction
 import uqassay as uq
 from uqassay.evidence import coverage_curve
 from uqassay.evidence.scale import COVERED_ROWS, can_be_covered, labels_covered, scaled_coverage
-from uqassay.measures.imprecision import not_ruled_out
+from uqassay.measures.nonspecificities import not_ruled_out
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -20,8 +20,7 @@ from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import check_tradeoff, label_distance, labels_of, unified_terms
 from uqassay.measures import Nonspecificity
-from uqassay.measures.imprecision import generalised_hartley, not_ruled_out
-from uqassay.measures.nonspecificities import NONSPECIFICITIES
+from uqassay.measures.nonspecificities import NONSPECIFICITIES, generalised_hartley, not_ruled_out
 from uqassay.metrics.sets import share_covered
 from uqassay.notes import Note
 from uqassay.predictions import (

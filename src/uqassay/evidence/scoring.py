@@ -24,7 +24,7 @@ from uqassay.losses.unified import (
     probability_gap,
     unified_terms,
 )
-from uqassay.measures.imprecision import Nonspecificity, class_sets_by_rule, joined_nonspecificities
+from uqassay.measures.nonspecificities import Nonspecificity, class_sets_by_rule, joined_nonspecificities
 from uqassay.measures.registry import score_columns, score_names
 from uqassay.metrics.sets import share_covered
 from uqassay.native import kernel

@@ -18,7 +18,8 @@ from uqassay.credal.nearest import (
 )
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.measures.imprecision import (
+from uqassay.measures.nonspecificities import (
+    NONSPECIFICITIES,
     OF_SIZES,
     ClippedMasses,
     Nonspecificity,
@@ -28,7 +29,6 @@ from uqassay.measures.imprecision import (
     hartley_weights,
     imprecision_and_label,
 )
-from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.predictions import (
     Box,
     ClassSets,

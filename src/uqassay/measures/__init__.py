@@ -12,7 +12,8 @@ from uqassay.measures.entropies import (
     margin_uncertainty,
     upper_entropy,
 )
-from uqassay.measures.imprecision import (
+from uqassay.measures.logits import free_energy, gaussian_logits_decomposition
+from uqassay.measures.nonspecificities import (
     Nonspecificity,
     credal_width,
     generalised_hartley,
@@ -20,7 +21,6 @@ from uqassay.measures.imprecision import (
     nonspecificity,
     not_ruled_out,
 )
-from uqassay.measures.logits import free_energy, gaussian_logits_decomposition
 from uqassay.measures.proper import proper_score_decomposition
 from uqassay.measures.registry import (
     DECOMPOSITIONS,

@@ -20,8 +20,8 @@ from uqassay.measures.entropies import (
     shannon_entropy,
     upper_entropy,
 )
-from uqassay.measures.imprecision import credal_width, generalised_hartley
 from uqassay.measures.logits import CONVENTIONS, free_energy, gaussian_logits_decomposition, has_logits
+from uqassay.measures.nonspecificities import credal_width, generalised_hartley
 from uqassay.measures.proper import proper_score_decomposition
 from uqassay.measures.variance import (
     predicted_class_variance,

@@ -12,7 +12,7 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail, one_of
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
-from uqassay.measures.imprecision import not_ruled_out
+from uqassay.measures.nonspecificities import not_ruled_out
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.swapped import refuse_swapped

@@ -25,7 +25,7 @@ from uqassay.losses.unified import (
     set_nonspecificity,
     unified_terms,
 )
-from uqassay.measures.imprecision import Nonspecificity, joined_nonspecificities
+from uqassay.measures.nonspecificities import Nonspecificity, joined_nonspecificities
 from uqassay.measures.registry import SCORES, uncertainty_score
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS

@@ -20,7 +20,7 @@ import uqassay as uq
 from uqassay.credal import CLASS_RULES, box_vertices, permutation_vertices
 from uqassay.errors import TooManyClassesError
 from uqassay.measures import generalised_hartley, hartley_weights, nonspecificity
-from uqassay.measures.imprecision import (
+from uqassay.measures.nonspecificities import (
     Nonspecificity,
     class_sets_by_rule,
     credal_width,
@@ -62,7 +62,7 @@ def test_monotone_in_the_credal_set(random_generator):
 @pytest.mark.slow
 def test_estimator_is_unbiased_with_an_honest_error_against_the_exact_value(random_generator, monkeypatch):
     exact = generalised_hartley(uq.Members(probs := random_generator.dirichlet(np.full(10, 0.3), (30, 4)))).values
-    monkeypatch.setattr("uqassay.measures.imprecision.MAX_ENUMERATED_CLASSES", 9)
+    monkeypatch.setattr("uqassay.measures.nonspecificities.MAX_ENUMERATED_CLASSES", 9)
     runs = [generalised_hartley(uq.Members(probs), rng=seed) for seed in range(400)]
     values = np.array([r.values for r in runs])
     z = (values.mean(axis=0) - exact) / (values.std(axis=0, ddof=1) / np.sqrt(len(runs)))
@@ -92,7 +92,7 @@ def test_estimator_against_long_runs(n_classes, random_generator):
 def test_estimator_of_intervals_against_the_exact_value(random_generator, monkeypatch):
     prediction = random_prediction("Intervals", random_generator, 5, 8)
     exact = generalised_hartley(prediction).values
-    monkeypatch.setattr("uqassay.measures.imprecision.MAX_ENUMERATED_CLASSES", 7)
+    monkeypatch.setattr("uqassay.measures.nonspecificities.MAX_ENUMERATED_CLASSES", 7)
     found = generalised_hartley(prediction, tolerance=1e-3)
     assert (found.standard_error <= 1e-3).all()
     assert (np.abs(found.values - exact) < 5 * found.standard_error + 1e-12).all()
