@@ -106,7 +106,7 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("evidence/align.py", "'member-axis' if members_first else 'mismatch'"),
     ("predictions/adapters.py", "'shape' if values.ndim == 1 else 'one-column'"),
     ("lab/datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
-    ("lab/papers/gain/trainings.py", "code"),
+    ("lab/papers/gain/run.py", "code"),
     ("losses/votes.py", "'type' if counts.dtype == bool else 'range'"),
     ("predictions/formats.py", "code"),
     ("files.py", "'unreadable' if done == 'read' else 'unwritable'"),

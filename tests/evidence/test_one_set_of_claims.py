@@ -176,13 +176,7 @@ def _rankings(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
         yield "E of points tells something else at another λ"
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_nothing_contradicts_anything(block):
-    for seed in range(25 * block, 25 * (block + 1)):
-        assert list(contradictions(random_assay(seed), np.random.default_rng(seed))) == [], seed
-
-
 @pytest.mark.parametrize("block", range(30))
-def test_nothing_contradicts_anything_in_thousands(block):
-    for seed in range(100 + 100 * block, 200 + 100 * block):
+def test_nothing_contradicts_anything(block):
+    for seed in range(100 * block, 100 * (block + 1)):
         assert list(contradictions(random_assay(seed), np.random.default_rng(seed))) == [], seed

@@ -545,7 +545,8 @@ class Assay(Judged, Shown, Saved):
         >>> import uqassay as uq
         >>> sure, unsure = uq.Point([[0.9, 0.1]] * 100), uq.Point([[0.6, 0.4]] * 100)
         >>> a = uq.assay({"sure": sure, "unsure": unsure}, [0] * 90 + [1] * 10)
-        >>> print("\n".join(a.metrics(metrics=["nll", "ece"]).summary().splitlines()[2:5]))
+        >>> for line in a.metrics(metrics=["nll", "ece"]).summary().splitlines()[2:5]:
+        ...     print(line)
           model                     log loss ↓                   ECE ↓
           sure         0.325* [0.269, 0.421]  0.000* [0.000, 0.062]
           unsure       0.551  [0.530, 0.588]  0.300  [0.220, 0.340]
