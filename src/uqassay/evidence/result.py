@@ -547,9 +547,9 @@ class Assay(Judged, Shown, Saved):
         >>> a = uq.assay({"sure": sure, "unsure": unsure}, [0] * 90 + [1] * 10)
         >>> for line in a.metrics(metrics=["nll", "ece"]).summary().splitlines()[2:5]:
         ...     print(line)
-          model                     log loss ↓                   ECE ↓
-          sure         0.325* [0.269, 0.421]  0.000* [0.000, 0.062]
-          unsure       0.551  [0.530, 0.588]  0.300  [0.220, 0.340]
+          model                   log loss ↓                  ECE ↓
+          sure         0.325* [0.214, 0.495]  0.000* [0.000, 0.115]
+          unsure       0.551  [0.531, 0.583]  0.300  [0.223, 0.352]
         """
         asked = ("metrics", repr((tradeoff, metrics, score)))
         return self.shared.once(asked, lambda: Metrics.of(self, tradeoff, metrics, score))
