@@ -44,6 +44,7 @@ def test_the_root_imports_no_command(words, run_process):
             "uqassay.cli.screen",
             "uqassay.cli.errors",
             "uqassay.notes",
+            "uqassay.results",
             "uqassay.text",
             "uqassay.checks",
             "uqassay.arrays",

@@ -40,7 +40,7 @@ def test_infinite_means_have_no_winner_and_are_shown(tmp_path):
     assert found.winners() == ()
     assert found.table("breakpoints").empty
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["breakpoints"] == []
-    assert "No model has a finite mean E" in found.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "No model has a finite log loss" in found.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("tradeoffs", "code"), [("0.5", "range"), ([], "empty"), ([0.5, -1.0], "range")])

@@ -65,12 +65,12 @@ def test_many_models_are_counted():
 
 def test_losses_that_were_not_seen_and_what_bounded_losses_tell():
     a = judged({"a": (0.001, 0.0), "b": (0.3, 0.0)}, 60, floor=None, width=0.0005)
-    assert sentence_with(a, "cannot tell KL") == (
-        "60 instances cannot tell KL distances this close: losses as great as these statements allow, but too rare to have "
-        "been seen, could reverse what separates b from a; by the Brier score b is not among the best; a greater floor or a "
-        "bounded distance, such as brier, can tell more."
+    assert sentence_with(a, "too rare") == (
+        "In these 60 cases a does better than b, but losses as great as these statements allow, and too rare to be among 60 "
+        "cases, could reverse that; by the Brier score b is not among the best; a greater floor or a bounded distance, such as "
+        "brier, can tell more."
     )
-    absent(judged({"a": (0.15, 0.1), "b": (0.22, 0.1)}, 300, floor=None), "cannot tell KL")
+    absent(judged({"a": (0.15, 0.1), "b": (0.22, 0.1)}, 300, floor=None), "too rare")
 
 
 def test_a_few_large_losses_are_named():
@@ -94,12 +94,12 @@ def test_the_same_losses_are_said():
     x, y = predicted(0.2, 0.1, n), predicted(0.3 + noise(n, 1), 0.1, n)
     labels = np.zeros(n, dtype=int)
     a = uq.assay({"a": x, "b": y, "c": x, "d": y}, labels, calibration=(), n_draws=20, floor=0.2)
-    assert sentence_with(a, "same loss") == "The same loss in every instance: a and c; b and d."
+    assert sentence_with(a, "same loss") == "The same loss in every case: a and c; b and d."
 
 
 def test_a_constant_difference_is_said():
     a = judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, 2000, width=0.0)
-    assert "is b by 0.150 in every instance" in sentence_with(a, "Worse than a")
+    assert "is b by 0.150 in every case" in sentence_with(a, "Worse than a")
 
 
 def test_where_each_of_several_choices_is_lowest():
@@ -139,7 +139,7 @@ def test_subgroups_are_named_and_counted():
     said = sentence_with(a, "Better than a")
     assert said.count("where site is") == 3
     assert "b by 0.03" in said
-    assert said.endswith("(400 instances); so is some model in 1 more part (p < .001 in 5 tests).")
+    assert said.endswith("(400 cases); so is some model in 1 more part (p < .001 in 5 tests).")
 
 
 def test_shares_of_resamples():
@@ -186,7 +186,7 @@ def test_a_backward_score_is_named_with_its_cost():
 
 def test_reference_of_another_distance_in_terms_of_kl():
     n = 50
-    models = {"a": predicted(-np.log(0.8), 0.0, n), "b": predicted(-np.log(0.01), 0.0, n)}
+    models = {"a": predicted(-np.log(0.8), 0.01, n), "b": predicted(-np.log(0.01), 0.001, n)}
     a = uq.assay(models, np.zeros(n, dtype=int), distance="js", calibration=(), n_draws=20)
     scale = a.tradeoff_scale()
     assert 0.5 / scale > 2

@@ -36,6 +36,8 @@ def driver(started_browser):
     """The browser without what an earlier module chose or stored."""
     started_browser.get("about:blank")
     started_browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    # a headless window need not have the focus, without which no element is shown as focused
+    started_browser.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     started_browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     started_browser.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": "file://", "storageTypes": "all"})
     started_browser.get_log("browser")

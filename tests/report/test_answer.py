@@ -88,7 +88,7 @@ def test_the_axis_has_the_numbers_of_the_claims(means):
 
 
 def test_cards_without_an_axis_explain_the_tradeoff_in_words():
-    one = answer_card(judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, 1, width=0.0))
+    one = answer_card(judged({"a": (0.15, 0.01), "b": (0.3, 0.01)}, 1, width=0.0))
     assert 'class="axis"' not in one
     assert "<dt>λ</dt>" in one
     clear = answer_card(judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 400))

@@ -26,6 +26,7 @@ from uqassay.evidence.ranking import Ranked
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
 from uqassay.statistics import Estimate, holm, paired_mean_test
+from uqassay.statistics.spreads import snap
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -124,9 +125,12 @@ def order_claims(assay: "Assay") -> tuple[Claim, ...]:
 def same_models(assay: "Assay") -> tuple[Claim, ...]:
     """Groups of models whose distance and non-specificity are the same in every instance."""
     groups: list[list[str]] = []
-    columns = {m.name: np.stack([m.columns[key] for key in ("distance", "nonspecificity")]) for m in assay.candidates}
+    columns = {
+        m.name: [m.columns[key].mean(axis=0) for key in ("distance", "nonspecificity")] for m in assay.candidates
+    }
+    snap(list(columns.values()))  # but for rounding
     for name, values in columns.items():
-        home = next((g for g in groups if np.array_equal(columns[g[0]], values)), None)
+        home = next((g for g in groups if all(map(np.array_equal, columns[g[0]], values))), None)
         if home is None:
             groups.append([name])
         else:

@@ -68,7 +68,8 @@ class MeasuredMetric:
         """Plain values, with the interval and the standard deviation over the runs (nan of one run)."""
         named = {name: getattr(self, name) for name in METRIC_COLUMNS[:5]}
         marks = {"best": self.best, "tied": self.tied}
-        deviation = float(np.std(self.runs, ddof=1)) if self.runs else math.nan
+        with np.errstate(invalid="ignore"):  # of infinite values
+            deviation = float(np.std(self.runs, ddof=1)) if self.runs else math.nan
         return {**named, **estimate_fields(self.estimate), "deviation": deviation, **marks}
 
 

@@ -36,6 +36,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.statistics import PairwiseComparisons, RankSets, rank_sets, shaffer, shaffer_factor
+from uqassay.statistics.spreads import snap
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -209,7 +210,10 @@ def _alike(a: ModelScores, b: ModelScores) -> bool:
     of_a, of_b = a.columns["nonspecificity"], b.columns["nonspecificity"]
     if not np.array_equal(a.order_deviations, b.order_deviations):
         return False
-    return np.array_equal(of_a, of_b) or bool(of_a.min() == of_a.max() == of_b.min() == of_b.max())
+    pair = [[of_a.mean(axis=0)], [of_b.mean(axis=0)]]
+    snap(pair)
+    varies = any((of != of[:1]).any() for of in (of_a, of_b))  # between runs
+    return pair[0][0] is pair[1][0] or (np.array_equal(*pair[0], *pair[1]) and not varies)
 
 
 def order_of(assay: "Assay") -> "Order":
@@ -439,7 +443,9 @@ def rank_sets_at(assay: "Assay", tradeoffs: Sequence[float]) -> list[RankSets]:
 def _of_mean(assay: "Assay", metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
     references = [m.name for m in models if m.baseline]
-    comparisons = pair_tests(assay, [m.name for m in models], metric, references=references)
+    tests = pair_tests(assay, [m.name for m in models], metric, references=references)
+    # an infinite loss that has occurred makes the true mean infinite
+    comparisons = replace(tests, adjusted=np.where(np.isinf(tests.difference), 0.0, tests.adjusted))
     return rank_sets(comparisons, greater_is_better=metric == "accuracy")
 
 

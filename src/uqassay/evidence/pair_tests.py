@@ -639,7 +639,12 @@ def smallest_shown(
         return {}
     readings = [LossReading(assay[name]) for name in others]
     found = _detectable(assay, readings, LossReading(assay[one]), tradeoff, alphas, plans=False)
-    return {name: d.difference for name, d in zip(others, found, strict=True)}
+    # no true difference is greater than the greatest loss
+    most = [float(greatest_excess(assay, reading.model, "unified", tradeoff)) for reading in readings]
+    return {
+        name: d.difference if d.difference <= bound else float("inf")
+        for name, d, bound in zip(others, found, most, strict=True)
+    }
 
 
 def no_worse_at(assay: "Assay", tradeoff: float, margin: float) -> dict[str, float]:

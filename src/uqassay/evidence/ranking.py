@@ -254,7 +254,8 @@ def scale_of_tradeoff(assay: "Assay") -> float:
         )
     if assay.settings.distance == "kl":
         return 1.0
-    kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in assay.candidates]
+    with np.errstate(divide="ignore"):  # infinite with a floor of 0
+        kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in assay.candidates]
     return tradeoff_scale([m.columns["distance"] for m in assay.candidates], kl)
 
 

@@ -311,6 +311,7 @@ def score_part(
     """Compute every column of consecutive instances; arguments as for `score_model`."""
     parts, sizes, digests, notes = [], [], [], [note for run in runs for note in run.notes]
     floored, gap = 0, 0.0
+    with_sets = any(points_of_sets(run) != 1 for run in runs)  # a run of one member has the columns of the others
     for r, run in enumerate(runs):
         if progress is not None:
             progress(f"{name}, run {r + 1} of {len(runs)}" if len(runs) > 1 else name)
@@ -326,7 +327,7 @@ def score_part(
             named = ("distance", "nonspecificity", "convention", "focal_sets", "floor", "tolerance")
             options: dict[str, Any] = {key: getattr(settings, key) for key in named} | {"rng": settings.seed}
             (d, gaps, low_rows), ns = unified_terms(y, run, **options)
-            columns = _other_columns(run, y, settings) | (set_columns(y, run) if points_of_sets(run) != 1 else {})
+            columns = _other_columns(run, y, settings) | (set_columns(y, run) if with_sets else {})
         except InputError as problem:
             raise problem.inside(place) from problem
         for score, values in (given or {}).items():

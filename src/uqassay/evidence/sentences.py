@@ -391,7 +391,8 @@ def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
         lowest = claim.facts.get("lowest", [])
         if len(lowest) > 1:
             each = [f"{named(name)} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:NAMES_IN_VERDICT]]
-            clauses.append(f"the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
+            where = range_text(*inwards(claim.low, claim.high))
+            clauses.append(f"{where} the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
     return sentence(clauses)
 
 
@@ -477,7 +478,8 @@ def _refusal(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     unsure = f"the {percent(1 - facts['coverage'], 0)} that {claim.models[0]} is most unsure of ({_score(claim)})"
     if claim.kind != "refusal":
         ends = interval(100 * gain.low, 100 * gain.high, 1)
-        return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
+        what = "lowers its accuracy" if gain.high < 0 else "need not help: accuracy changes"
+        return f"Refusing {unsure} {what} by {ends} points."
     before, after = (percent(facts[key], in_sentence=True) for key in ("accuracy_all", "accuracy_kept"))
     ends = percent_interval(facts["accuracy_kept_low"], facts["accuracy_kept_high"], in_sentence=True)
     if ends != ABSENT and len(assay.candidates) > 1:
@@ -593,8 +595,10 @@ def _choice(answer: Answer) -> str:
         ]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
+        # of several ranges the card has the models that cannot be told from those chosen
         clauses = [
-            f"{_where(answer, c)}choose {name}{_ties(answer, c, most)}" for c, name in zip(shown, names, strict=True)
+            f"{_where(answer, c)}{'' if k else 'choose '}{name}{'' if len(shown) > 1 else _ties(answer, c, most)}"
+            for k, (c, name) in enumerate(zip(shown, names, strict=True))
         ]
     rests_on = condition(answer)
     if rests_on:
@@ -710,7 +714,7 @@ def none_clauses(answer: Answer) -> list[tuple[str, str]]:
     """The clauses of that sentence, each with the kind of the stretches that it is about: "none", "open"."""
     one = len(answer.models) == 1
     places = []
-    for low, high in answer.none:
+    for low, high in (one for one in answer.none if one[0] < answer.top):  # beyond, the claims say it
         if low == 0:
             places.append(f"below λ = {tradeoff(high)}")
         else:
@@ -725,17 +729,11 @@ def none_clauses(answer: Answer) -> list[tuple[str, str]]:
 
 
 def _outside(answer: Answer) -> list[Stretch]:
-    """What is left open below and above the choices, among the usual λ and before any others of which something is told.
-
-    What lies between two choices belongs to them.
-    """
+    """What is left open below and above the choices, in the usual range; what lies between two choices belongs to them."""
     if not answer.choices:
         return []
     first, last = answer.choices[0].low, answer.choices[-1].high
-    told = (
-        max(answer.top, *(low for low, _ in answer.none)) if answer.none else answer.top
-    )  # nothing is told only beyond
-    opened = [s for s in answer.stretches if s.kind == "open" and s.low < told]
+    opened = [s for s in answer.stretches if s.kind == "open" and s.low < answer.top]
     return [s for s in opened if s.high <= first or s.low >= last]
 
 

@@ -533,9 +533,9 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     p = prediction.mean_probs()
     least = FLOORS["exact"] if floor is None else floor
     of_labels = np.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # −∞ with a floor of 0
         logs = np.log(np.maximum(of_labels, least))
-    return -logs if y.ndim == 1 else -np.where(y > 0, y * logs, 0.0).sum(axis=1)
+        return -logs if y.ndim == 1 else -np.where(y > 0, y * logs, 0.0).sum(axis=1)
 
 
 def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Floats:

@@ -489,7 +489,7 @@ def border_places(ranges: Sequence[tuple[float, float]], top: float) -> list[tup
     rows: list[float] = []  # where the last label of each row ends
     for low, high in ranges:
         for at, to_left in ((low, False), (high, True)):
-            if not 0 < at < top:
+            if not 0 < at < top or (found and found[-1][0] == at):  # an end that two ranges share has one label
                 continue
             x, width = at / top, LETTER * len(tradeoff(at))
             start = max(x - width, 0.0) if to_left or x + width > 1 else x

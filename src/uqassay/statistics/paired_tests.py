@@ -17,7 +17,15 @@ from uqassay.statistics.adjustments import Adjust, benjamini_hochberg, in_famili
 from uqassay.statistics.estimate import Estimate, mean_estimate, single_unit, unit_notes
 from uqassay.statistics.linearised import AveragedStatistic, Runs, centre_of
 from uqassay.statistics.resampling import run_means, sign_flip_pvalue
-from uqassay.statistics.spreads import PairSample, PairSpreads, Places, combination, satterthwaite, statistic_spreads
+from uqassay.statistics.spreads import (
+    PairSample,
+    PairSpreads,
+    Places,
+    combination,
+    satterthwaite,
+    snap,
+    statistic_spreads,
+)
 from uqassay.statistics.units import (
     Spread,
     Units,
@@ -286,7 +294,10 @@ def paired_mean_test(
 
     infinite = int((np.isinf(first).any(axis=0) | np.isinf(second).any(axis=0)).sum())
     with np.errstate(invalid="ignore"):
-        differences = first.mean(axis=0) - second.mean(axis=0)  # (n,)
+        means = [first.mean(axis=0), second.mean(axis=0)]
+        pair = [[x] for x in means]
+        snap(pair)
+        differences = pair[0][0] - pair[1][0]  # (n,)
         value = units.mean(differences)
     low = high = statistic = pvalue = np.nan
     if infinite:

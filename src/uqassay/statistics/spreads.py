@@ -97,6 +97,7 @@ class PairSample:
         self._sizes = units.sizes
         with np.errstate(invalid="ignore"):
             averaged = [[x[0] if len(x) == 1 else x.mean(axis=0) for x in model] for model in runs]  # J × C of (n,)
+            snap(averaged)
             self.means = np.array([[units.mean(column) for column in model] for model in averaged])  # (J, C)
             self._run_means = [np.array([[units.mean(x) for x in column] for column in model]) for model in runs]
         self.finite = np.array([all(bool(np.isfinite(column).all()) for column in model) for model in runs])
@@ -229,6 +230,32 @@ class PairSample:
         a, dof = bell_mccaffrey(tau, self._sizes)
         independent = self._sizes.sum() ** 2 / tau.sum(axis=-1)
         return a, np.broadcast_to(dof, p), np.broadcast_to(independent, p)
+
+
+ROUNDING = 1e-12  # of the greatest value: columns that differ by less are equal, and rounded differently
+
+
+def snap(models: list[list[Floats]]) -> None:
+    """Make columns that differ by rounding alone the same, so that no test tells them apart; J lists of C columns (n,).
+
+    The same statements in another order, in other runs or as logits have losses that differ in the last digits, by constant
+    amounts at times, which would be significant.
+    """
+    scales = [max((float(np.abs(x).max(initial=0.0)) for x in model), default=0.0) for model in models]
+    means = [[float(x.mean()) if x.size else 0.0 for x in model] for model in models]
+    for j, model in enumerate(models):
+        for i in range(j):
+            near = ROUNDING * max(scales[i], scales[j])
+            if not np.isfinite(near):
+                continue
+            for c, column in enumerate(model):
+                other = models[i][c]
+                if (
+                    column is not other
+                    and abs(means[i][c] - means[j][c]) <= near
+                    and np.abs(column - other).max() <= near
+                ):
+                    model[c] = other
 
 
 def of_pairs(coefficients: ArrayLike, n_pairs: int) -> Floats:
