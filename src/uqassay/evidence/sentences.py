@@ -478,7 +478,7 @@ def _refusal(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     unsure = f"the {percent(1 - facts['coverage'], 0)} that {claim.models[0]} is most unsure of ({_score(claim)})"
     if claim.kind != "refusal":
         ends = interval(100 * gain.low, 100 * gain.high, 1)
-        what = "lowers its accuracy" if gain.high < 0 else "need not help: accuracy changes"
+        what = "lowers its accuracy" if round(100 * gain.high, 1) < 0 else "need not help: accuracy changes"
         return f"Refusing {unsure} {what} by {ends} points."
     before, after = (percent(facts[key], in_sentence=True) for key in ("accuracy_all", "accuracy_kept"))
     ends = percent_interval(facts["accuracy_kept_low"], facts["accuracy_kept_high"], in_sentence=True)

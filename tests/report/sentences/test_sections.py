@@ -89,8 +89,7 @@ def test_why_names_the_nearest_model_and_the_smallest_sets():
     points = section_findings(uq.assay({"near": uq.Point(near), "far": uq.Point(far)}, y, **options))["why"]
     assert points == (
         "In this test set near is nearest to the labels (mean distance 0.105); "
-        "every model predicts one distribution per instance, not a set, "
-        "so E is the distance at every λ."
+        "every model predicts one distribution per instance, not a set."
     )
     alone = section_findings(uq.assay({"near": uq.Point(near)}, y, **options))["why"]
     assert alone.endswith("its mean distance to the label is 0.105.")
