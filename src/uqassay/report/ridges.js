@@ -172,7 +172,7 @@ function sideColumns(rows, side) {
   const [dPlaces, nPlaces] = [places("distance"), places("nonspecificity")];
   const define = (name) => (side === "correct" ? name : null);
   const values = (r, key) => r[side]?.[key] ?? [null, null, null];
-  return [
+  const columns = [
     { title: head("n"), value: (r) => r[side]?.n ?? 0, cell: (r) => wording.count(r[side]?.n ?? 0) },
     {
       title: head("distance"),
@@ -193,4 +193,6 @@ function sideColumns(rows, side) {
       cell: (r) => interval(unifiedOf(r[side]), ...unifiedEnds(r[side]), dPlaces, why),
     },
   ];
+  // without sets the distance is all there is
+  return document.body.classList.contains("unpriced") ? columns.slice(0, 2) : columns;
 }

@@ -122,13 +122,14 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     'a point prediction: always 0'
     """
     unit = " (nats)" if DISTANCES[assay.settings.distance].unit == "nats" else ""
+    priced = order_of(assay).priced
     return {
         "show": "Show",
         "parts": {"all": "all instances", "correct": "correct", "wrong": "wrong"},
         "heads": {
             "model": "Model",
             "n": "n {part}",
-            "distance": "d {part}",
+            "distance": "d {part}" if priced else f"{loss_name(assay)} {{part}}",
             "nonspecificity": "NS {part}",
             "unified": "E {part}",
         },
@@ -168,9 +169,11 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "middle": "mean {mean}, median {median}",
         "at_end": "{share} at the left end or below",
         "no_such": {"correct": "no correct predictions", "wrong": "no wrong predictions"},
-        "by_correctness": f"{_by_correctness(assay)}; E{at_tradeoff(assay)}.",
+        "by_correctness": f"{_by_correctness(assay)}; E at λ = {{tradeoff}}."
+        if priced
+        else f"{_by_correctness(assay)}.",
         "by_correctness_apart": (
-            f"{_by_correctness(assay)}; E{at_tradeoff(assay)}, its interval only at the λ of the findings."
+            f"{_by_correctness(assay)}; E at λ = {{tradeoff}}, its interval only at the λ of the findings."
         ),
         "sample": _sample(assay),
         "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
@@ -456,7 +459,7 @@ def _conventions(assay: "Assay") -> list[list[str]]:
         ["focal sets", sets],
         ["floor of probabilities", _floor(assay)],
         ["further measures", ", ".join(s.measures) or "none"],
-        ["λ of the findings", ", ".join(tradeoff(t) for t in assay.tradeoffs)],
+        *([["λ of the findings", ", ".join(map(tradeoff, assay.tradeoffs))]] if order_of(assay).priced else []),
     ]
 
 
@@ -821,7 +824,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "strip": "Share of resamples that each model wins, against λ",
         "strip_data": "Share of resamples that each model wins at some λ; bold: the lowest mean E.",
         "from_to": "λ {low} to {high}",
-        "scale": "E from 0 to {limit}",
+        "scale": f"{'E' if priced else loss} from 0 to {{limit}}",
         "below": {
             ",".join(names): f"⚠ {listed_names(names)} {'have' if len(names) > 1 else 'has'} a lower {loss_name(assay)}"
             for names in below

@@ -16,10 +16,12 @@ def one(prediction=None, y=(0, 1), **options):
 
 
 def test_facts_follow_the_settings():
-    found = facts(one(distance="js", nonspecificity="pal", tradeoffs=(0.25, 1.0), level=0.9, measures=()))
+    sets = uq.Members([[[0.9, 0.1], [0.8, 0.2]], [[0.4, 0.6], [0.3, 0.7]]])
+    found = facts(one(sets, distance="js", nonspecificity="pal", tradeoffs=(0.25, 1.0), level=0.9, measures=()))
     assert found["distance"] == "JS"
     assert found["non-specificity"] == "pal"
     assert found["λ of the findings"] == "0.25, 1"
+    assert "λ of the findings" not in facts(one())  # without sets nothing depends on λ
     assert found["intervals"].startswith("90 %; means: ")
     assert found["further measures"] == "none"
     assert found["focal sets"] == "all events"
