@@ -284,11 +284,11 @@ def decimals_for(intervals: Iterable[tuple[float, float]]) -> int:
 
     Examples
     --------
-    >>> decimals_for([(0.4942, 0.5058)])
-    4
+    >>> decimals_for([(0.4942, 0.5058)]), decimals_for([(0.5 - 1e-16, 0.5)])  # the second has a width by rounding alone
+    (4, 3)
     """
-    halves = [(high - low) / 2 for low, high in intervals]
-    widths = [half for half in halves if math.isfinite(half) and half > 0]
+    halves = [((high - low) / 2, max(abs(low), abs(high))) for low, high in intervals]
+    widths = [half for half, value in halves if math.isfinite(half) and half > 1e-12 * value]
     return min(6, max(3, 1 - math.floor(math.log10(min(widths))))) if widths else 3
 
 

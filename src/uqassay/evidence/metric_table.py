@@ -12,7 +12,7 @@ from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.findings import CALIBRATION_ERRORS, OF_ESTIMATE, estimate_fields, model_rows, widened
 from uqassay.evidence.mistakes import mistake_estimate, scores_of
-from uqassay.evidence.order import loss_name, rank_sets_of
+from uqassay.evidence.order import loss_name, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import loss_lines, mean_metrics
 from uqassay.evidence.ranking import Spread, metric_label, run_deviations, size_text, spread_text
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
@@ -227,7 +227,7 @@ def _default_metrics(assay: "Assay", score: str | None) -> tuple[str, ...]:
     """
     by_score = () if score is None else OF_A_SCORE
     columns = [m.columns for m in assay.candidates]
-    if any(c["nonspecificity"].any() for c in columns):
+    if order_of(assay).priced:
         return (*PLAIN, *by_score, "unified")
     told = any(all(np.allclose(c["distance"], c[name]) for c in columns) for name in ("log-loss", "brier"))
     return (*PLAIN, *by_score, *(() if told else (assay.settings.distance_metric,)))

@@ -54,12 +54,12 @@ __all__ = [
     "could_have_shown",
     "details",
     "headline",
+    "holds_where",
     "margin_sentences",
     "measure_label",
     "none_clauses",
     "range_text",
     "rejection_sentence",
-    "resting",
     "verdict",
     "within_margin",
 ]
@@ -314,6 +314,8 @@ def _beyond_margin(of: dict[str, list[Claim]]) -> str:
         one, other = named(claim.models[0]), named(claim.others[0])
         ends = f"{number(d.low)} to {number(d.high)}, {level_text(d.level)} interval"
         difference = f"the difference is {number(float(d))} ({ends})"
+        if d.high < margin:  # what keeps it from being shown is not in the interval
+            difference += ", but losses too rare to be seen here could be greater"
         clauses.append(f"that {one} is no worse than {other} by more than {margin:g} is not shown: {difference}")
     if len(found) > NAMES_IN_VERDICT:
         clauses.append(f"nor is it of {counted(len(found) - NAMES_IN_VERDICT, 'other model')}")
@@ -618,13 +620,15 @@ def _where(answer: Answer, choice: Recommendation) -> str:
     return f"{range_text(choice.low, choice.high)} " if answer.priced else ""
 
 
-def resting(answer: Answer, choice: Recommendation) -> str:
-    """How seldom the models chosen may fail on inputs unlike those seen, and for which λ that matters; else nothing."""
-    outside = _at_its_ends(choice)
-    if not choice.cases or (choice.sure is not None and not outside):
-        return ""
-    holds = f"if {failing_at_most(choice.cases, answer.distance)}"
-    return f" ({outside} {holds})" if outside else f", {holds}"
+def holds_where(answer: Answer, choice: Recommendation) -> str:
+    """For which λ a choice holds, how seldom its models may fail on inputs unlike those seen, and what else it rests on."""
+    where = range_text(choice.low, choice.high, every=True) if answer.priced else ""
+    outside, rests = _at_its_ends(choice), ""
+    if choice.cases and (choice.sure is None or outside):
+        rests = f"if {failing_at_most(choice.cases, answer.distance)}"
+    if rests and outside:
+        where, rests = f"{where} ({outside} {rests})", ""
+    return ", ".join(part for part in (where, rests, condition(answer)) if part)
 
 
 def _at_its_ends(choice: Recommendation) -> str:

@@ -115,7 +115,7 @@ LOSSES: dict[str, Definition] = {
         "All ranks that the tests of all pairs of models leave open, for all models at once. A set that begins with 1: no "
         "model is shown to be better. At the level of the intervals, the sets of all models hold their true ranks.",
         "1 + number of models shown to be better  to  J − number of models shown to be worse",
-        "Mogstad, Romano, Shaikh and Wilhelm (2024); tests adjusted by Shaffer (1986)",
+        "Mogstad, Romano, Shaikh and Wilhelm (2024); tests of E adjusted by Bonferroni, of others by Shaffer (1986)",
     ),
     "win-share": Definition(
         "Resamples won",
@@ -127,10 +127,10 @@ LOSSES: dict[str, Definition] = {
     "pvalue": Definition(
         "p (adjusted)",
         "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted for all "
-        "pairs of models and baselines, because the best model was chosen on the same instances. Above 0.05 the difference "
+        "pairs of models and every λ, because the best model was chosen on the same instances. Above 0.05 the difference "
         "could be chance. The test allows for skewed losses, and for huge losses so rare that none has been seen.",
         "",
-        "Shaffer (1986)",
+        "Bonferroni; where no model has a set, Shaffer (1986)",
     ),
     "vacuous": Definition(
         "vacuous (baseline)",

@@ -18,12 +18,10 @@ from uqassay.evidence.sentences import (
     PRICE,
     advice,
     claim,
-    condition,
     could_have_shown,
     headline,
+    holds_where,
     none_clauses,
-    range_text,
-    resting,
     within_margin,
 )
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -501,7 +499,7 @@ def _procedures(assay: "Assay") -> list[list[str]]:
         ["shares of resamples", f"{count(assay.settings.n_draws)} draws with Student's t"],
         [
             "tests",
-            "paired tests of all pairs of models and baselines (Student, Hall, unseen losses), adjusted by Shaffer",
+            "paired tests of all pairs (Student, Hall, unseen losses), adjusted for all pairs and every λ",
         ],
         ["seed", str(assay.settings.seed)],
         [
@@ -597,7 +595,7 @@ def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
         ),
         "top_title": "Top group at every λ",
         "top_note": (
-            f"Coloured: no model is shown to be better at this λ ({level} at each λ by itself). Pale: but a baseline has a "
+            f"Coloured: no model is shown to be better at this λ ({level} for all λ at once). Pale: but a baseline has a "
             "lower mean E. Line: the λ chosen above."
         ),
         "never": "{n} of {models} models are in the top group at no λ.",
@@ -979,9 +977,7 @@ def answer_choices(answer: Answer) -> list[Statement]:
 
 
 def _choice(answer: Answer, c: Recommendation) -> Statement:
-    where = range_text(c.low, c.high, every=True) if answer.priced else ""
-    where = f"{where}{resting(answer, c)}".removeprefix(", ")
-    where = ", ".join(filter(None, (where, condition(answer))))
+    where = holds_where(answer, c)
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
     return Statement("Choose", c.models, "", where, _others(answer, c))

@@ -17,4 +17,4 @@ def assay(**options):
 def test_the_level_is_that_of_the_assay():
     text = rank_set_sentences(assay(level=0.9))
     assert "90 % for all models at once" in text["note"]
-    assert "90 % at each λ by itself" in text["top_note"]
+    assert "90 % for all λ at once" in text["top_note"]

@@ -439,7 +439,7 @@ def plot_top_group(
     -------
     Axes
         One row per model, in the order of the assay. Pale: no model is shown to be better, but a baseline has a lower mean E.
-        The level holds at each λ by itself.
+        The level holds for all λ at once.
 
     Examples
     --------
@@ -468,7 +468,7 @@ def plot_top_group(
     pale = bool((top & behind).any())
     headline(
         ax,
-        f"no model shown to be better, {interval_level(assay)} at each λ",
+        f"no model shown to be better, {interval_level(assay)} for all λ at once",
         resampled_units(assay),
         "pale: a baseline has a lower mean E" if pale else "",
         taken=taken,
