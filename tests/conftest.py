@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,16 @@ def skip_or_fail(reason: str) -> None:
     if REQUIRE_ALL:
         pytest.fail(f"UQASSAY_REQUIRE_ALL=1, yet {reason}")
     pytest.skip(reason)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests in a browser need one, before any of their fixtures are made."""
+    if item.get_closest_marker("browser") is None and "driver" not in getattr(item, "fixturenames", ()):
+        return
+    if importlib.util.find_spec("selenium") is None:
+        skip_or_fail("selenium is not installed")
+    if not (shutil.which("chromium") or shutil.which("google-chrome")) or not shutil.which("chromedriver"):
+        skip_or_fail("Chromium or its driver is not installed")
 
 
 @pytest.fixture(scope="session")

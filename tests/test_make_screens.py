@@ -39,7 +39,6 @@ def test_cases_have_what_their_names_say(screens):
 @pytest.mark.usefixtures("coarse_pages")
 def test_a_case_is_photographed_at_one_width_and_printed(screens, tmp_path, monkeypatch):
     image = pytest.importorskip("PIL.Image")
-    pytest.importorskip("selenium")
     monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
     monkeypatch.setattr(screens, "PAUSE", 0.05)
     monkeypatch.setitem(screens.CASES, "small", lambda: screens.several(2, "model {}", n=60))

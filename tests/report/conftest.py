@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from tests.conftest import skip_or_fail
 
 FLAGS = [
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--disable-quic", "--no-first-run"),
@@ -14,13 +13,9 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def started_browser(tmp_path_factory):
     """One browser for all modules: its start takes a second of a processor."""
-    try:
-        from selenium import webdriver
-    except ModuleNotFoundError:
-        skip_or_fail("selenium is not installed")
+    from selenium import webdriver
+
     browser, helper = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-    if browser is None or helper is None:
-        skip_or_fail("Chromium or its driver is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
