@@ -36,7 +36,8 @@ from uqassay.calibration.credal import (
     worst_mixture,
 )
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures, shared_members
-from uqassay.calibration.one_classifier import calibration_test, labels_from, monte_carlo_pvalue
+from uqassay.calibration.nulls import labels_from, monte_carlo_pvalue
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.calibration.search import QUICK, minimise_over_simplex
 from uqassay.calibration.weights import EnsembleWeights, log_loss_weights, predictive_weights
 from uqassay.credal.vertices import lower_probability_vertices

@@ -11,8 +11,7 @@ import pytest
 
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_group_error_rates import SIZES, dependent_labels
-from uqassay.calibration.direction import confidence_gap
-from uqassay.calibration.one_classifier import UPPER_ALONE, unseen_notes
+from uqassay.calibration.one_classifier import UPPER_ALONE, confidence_gap, unseen_notes
 from uqassay.calibration.power import Miscalibration
 from uqassay.metrics.measures import calibration_measure
 

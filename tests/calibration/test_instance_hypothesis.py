@@ -9,7 +9,8 @@ import uqassay as uq
 from tests.refusals import refuses
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.instance_weights import InstanceWeights, instance_dependent_calibration_test
-from uqassay.calibration.one_classifier import calibration_test, two_parts
+from uqassay.calibration.one_classifier import calibration_test
+from uqassay.calibration.weights import two_parts
 
 SHARPNESS = np.array([0.3, 0.6, 1.5, 3.0])  # of the members: two are underconfident, two overconfident
 

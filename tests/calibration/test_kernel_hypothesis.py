@@ -11,8 +11,8 @@ from tests.calibration.made_up_data import draw_labels
 from tests.metrics.calibration.kernel_definitions import FORMULAS, predictions, term
 from tests.notes import said
 from tests.refusals import refuses
+from uqassay.calibration.kernel_tests import kernel_calibration_estimate, skce_pvalue
 from uqassay.calibration.mixtures import IN_GROUPS
-from uqassay.calibration.one_classifier import kernel_calibration_estimate, skce_pvalue
 from uqassay.metrics.kernel_error import kernel_calibration_error, settle_kernel
 
 LEVELS = np.array([0.01, 0.05, 0.1, 0.2])

@@ -5,7 +5,7 @@ import pytest
 
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.one_classifier import labels_from
+from uqassay.calibration.nulls import labels_from
 from uqassay.calibration.search import QUICK, SimplexSearch, onto_simplex, search_simplex
 from uqassay.metrics.measures import calibration_measure
 from uqassay.native import kernels

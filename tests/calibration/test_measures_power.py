@@ -17,7 +17,7 @@ import pytest
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_calibration_error_rates import Cell, data_set
 from uqassay.calibration.credal import credal_calibration_test
-from uqassay.calibration.one_classifier import labels_from, monte_carlo_pvalue
+from uqassay.calibration.nulls import labels_from, monte_carlo_pvalue
 from uqassay.calibration.power import Miscalibration
 from uqassay.metrics.measures import calibration_measure
 from uqassay.metrics.reliability_diagrams import classes_apart

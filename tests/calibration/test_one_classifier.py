@@ -14,15 +14,14 @@ from tests.notes import texts
 from tests.refusals import refuses
 from tests.shown_results import check_shown
 from uqassay.arrays import CACHE_BYTES
-from uqassay.calibration import one_classifier as statement_kernel
+from uqassay.calibration import kernel_tests as statement_kernel
 from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.kernel_tests import skce_pvalue, statement_kernel_test, statements_of
 from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.one_classifier import (
+from uqassay.calibration.nulls import (
     LabelDraws,
-    calibration_test,
     check_alpha,
     draws_before_stop,
-    hosmer_lemeshow_test,
     known_mixture_null,
     labels_from,
     monte_carlo_pvalue,
@@ -30,10 +29,8 @@ from uqassay.calibration.one_classifier import (
     null_threshold,
     random_mixture_null,
     sign_test,
-    skce_pvalue,
-    statement_kernel_test,
-    statements_of,
 )
+from uqassay.calibration.one_classifier import calibration_test, hosmer_lemeshow_test
 from uqassay.calibration.weighted_average import weighted_average_effect
 from uqassay.metrics.calibration import Groupwise
 from uqassay.metrics.kernel_error import PrepareKernel
@@ -100,9 +97,9 @@ def test_labels_do_not_depend_on_chunks(k, monkeypatch):
     whole = labels_from(probs, 4, np.random.default_rng(1))
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
-        monkeypatch.setattr("uqassay.calibration.one_classifier.CACHE_BYTES", 8 * k * 7)
+        monkeypatch.setattr("uqassay.calibration.nulls.CACHE_BYTES", 8 * k * 7)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
-        monkeypatch.setattr("uqassay.calibration.one_classifier.CACHE_BYTES", CACHE_BYTES)
+        monkeypatch.setattr("uqassay.calibration.nulls.CACHE_BYTES", CACHE_BYTES)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
 
 
@@ -435,10 +432,10 @@ def test_point_array_list_and_dtype_agree(sample):
 def test_chunks_change_nothing(sample, monkeypatch):
     measure = calibration_measure("ece-classwise")
     whole = known_mixture_null(sample[1], measure, 50, np.random.default_rng(1))
-    monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 5000)
+    monkeypatch.setattr("uqassay.calibration.nulls.DRAWS_BYTES", 5000)
     assert (known_mixture_null(sample[1], measure, 50, np.random.default_rng(1)) == whole).all()
     small = calibration_test(*sample, resample=True, n_draws=30).null
-    monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 10**9)
+    monkeypatch.setattr("uqassay.calibration.nulls.DRAWS_BYTES", 10**9)
     assert np.allclose(calibration_test(*sample, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0)
 
 

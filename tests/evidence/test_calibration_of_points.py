@@ -8,7 +8,8 @@ from scipy.stats import combine_pvalues
 from tests.evidence.cases import drawn
 
 from uqassay.calibration.mixtures import IN_GROUPS
-from uqassay.calibration.one_classifier import calibration_test, sign_test
+from uqassay.calibration.nulls import sign_test
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.evidence import calibration as of_points
 from uqassay.metrics.measures import calibration_measure
 

@@ -329,7 +329,7 @@ def test_the_same_seed_gives_the_same_tests(judged):
 
 def test_chunks_do_not_matter(judged, monkeypatch):
     from uqassay.calibration import mixtures
-    from uqassay.calibration import one_classifier as random_null
+    from uqassay.calibration import nulls as random_null
     from uqassay.evidence import calibration as classwise_error
 
     assay, models, y = judged

@@ -7,7 +7,7 @@ import pytest
 
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.one_classifier import LabelDraws, least_reaching
+from uqassay.calibration.nulls import LabelDraws, least_reaching
 from uqassay.calibration.search import QUICK, minimise_over_simplex
 from uqassay.evidence import calibration as further_draws
 from uqassay.evidence.calibration import reached_by_further_draws

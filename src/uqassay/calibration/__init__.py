@@ -15,14 +15,12 @@ if TYPE_CHECKING:
         InstanceWeights,
         instance_dependent_calibration_test,
     )
+    from uqassay.calibration.kernel_tests import KernelCalibrationTest, kernel_calibration_estimate, skce_pvalue
     from uqassay.calibration.one_classifier import (
         CalibrationTest,
         HosmerLemeshowTest,
-        KernelCalibrationTest,
         calibration_test,
         hosmer_lemeshow_test,
-        kernel_calibration_estimate,
-        skce_pvalue,
     )
     from uqassay.calibration.power import (
         CalibrationPower,
@@ -56,7 +54,7 @@ _WHERE = {
     "HosmerLemeshowTest": "one_classifier",
     "InstanceDependentCalibrationTest": "instance_weights",
     "InstanceWeights": "instance_weights",
-    "KernelCalibrationTest": "one_classifier",
+    "KernelCalibrationTest": "kernel_tests",
     "Miscalibration": "power",
     "SecondOrderBuckets": "votes",
     "SecondOrderTest": "votes",
@@ -70,10 +68,10 @@ _WHERE = {
     "cross_fitted_map": "epistemic_map",
     "hosmer_lemeshow_test": "one_classifier",
     "instance_dependent_calibration_test": "instance_weights",
-    "kernel_calibration_estimate": "one_classifier",
+    "kernel_calibration_estimate": "kernel_tests",
     "required_instances": "power",
     "second_order_test": "votes",
-    "skce_pvalue": "one_classifier",
+    "skce_pvalue": "kernel_tests",
     "vote_compatibility_test": "votes",
     "weighted_average_effect": "weighted_average",
 }

@@ -12,29 +12,43 @@ from scipy import special
 
 from uqassay.arrays import Floats, RandomState
 from uqassay.arrays import generator as as_generator
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures, SharedMembers, independence, shared_members
-from uqassay.calibration.one_classifier import (
-    CALIBRATED,
-    ENOUGH,
-    ONE_SIDE,
-    UPPER_ALONE,
-    ShownVerdict,
-    check_alpha,
-    check_search,
-    draws_before_stop,
+from uqassay.calibration.mixtures import (
+    MixtureObjective,
+    Mixtures,
+    SharedMembers,
     hard_labels,
+    independence,
+    shared_members,
+)
+from uqassay.calibration.nulls import (
+    ENOUGH,
+    check_alpha,
+    draws_before_stop,
     least_reaching,
     monte_carlo_pvalue,
     null_threshold,
-    numbers_of_test,
     random_mixture_null,
     smallest_pvalue,
-    statistic_and_null,
     steps_reached,
+)
+from uqassay.calibration.one_classifier import (
+    CALIBRATED,
+    ONE_SIDE,
+    UPPER_ALONE,
+    ShownVerdict,
+    numbers_of_test,
+    statistic_and_null,
     undefined_notes,
     unseen_notes,
 )
-from uqassay.calibration.search import QUICK, THOROUGH, SimplexSearch, minimise_over_simplex, search_simplex
+from uqassay.calibration.search import (
+    QUICK,
+    THOROUGH,
+    SimplexSearch,
+    check_search,
+    minimise_over_simplex,
+    search_simplex,
+)
 from uqassay.calibration.weights import log_loss_weights, predictive_weights
 from uqassay.checks import fail, one_of
 from uqassay.ids import in_one_order

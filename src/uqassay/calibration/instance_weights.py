@@ -11,22 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, RandomState, as_numeric, check_rows
 from uqassay.arrays import generator as as_generator
-from uqassay.calibration.mixtures import IN_GROUPS, independence
-from uqassay.calibration.one_classifier import (
-    CALIBRATED,
-    ShownVerdict,
-    check_alpha,
-    groups_of,
-    hard_labels,
-    labels_from,
-    member_array,
-    monte_carlo_pvalue,
-    numbers_of_test,
-    smallest_pvalue,
-    two_parts,
-    undefined_notes,
-    unseen_notes,
-)
+from uqassay.calibration.mixtures import IN_GROUPS, groups_of, hard_labels, independence, member_array
+from uqassay.calibration.nulls import check_alpha, labels_from, monte_carlo_pvalue, smallest_pvalue
+from uqassay.calibration.one_classifier import CALIBRATED, ShownVerdict, numbers_of_test, undefined_notes, unseen_notes
+from uqassay.calibration.weights import two_parts
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import as_frame, positions
 from uqassay.ids import in_one_order

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from uqassay.arrays import Floats, available_cores, scratch
 from uqassay.checks import fail
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
+from uqassay.frames import is_frame
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
     PrepareCumulative,
@@ -29,6 +30,7 @@ from uqassay.metrics.reliability_diagrams import ON_EDGE, Edges, inner_edges, su
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.predictions import Box, Drawn, Masses, Members, Point, Prediction, Vertices, as_prediction, not_negative
+from uqassay.predictions.labels import labels_for
 from uqassay.predictions.sets import refuse_class_sets
 
 __all__ = [
@@ -38,8 +40,11 @@ __all__ = [
     "SharedMembers",
     "defined",
     "for_each_part",
+    "groups_of",
+    "hard_labels",
     "independence",
     "mean_probs",
+    "member_array",
     "numbers",
     "shared_members",
 ]
@@ -906,3 +911,34 @@ def interval_vertices(lower: Floats, upper: Floats) -> Floats:
     reached[..., -1] = 1.0
     gained = np.diff(reached, axis=-1, prepend=0.0)
     return np.take_along_axis(gained, np.argsort(orders, axis=1)[np.newaxis], axis=-1)
+
+
+def member_array(members: Any) -> Floats:
+    """Members (n, M, K) as float64: what `credal_calibration_test` mixes."""
+    return shared_members(members).probs
+
+
+def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None) -> Labels:
+    """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
+    members = as_prediction(members, "members") if is_frame(members) else members
+    shape: tuple[int, ...] = () if isinstance(members, Prediction) else np.shape(members)
+    labels = labels_for(
+        y,
+        n_instances=n_instances,
+        n_classes=n_classes,
+        n_members=shape[1] if len(shape) == 3 else getattr(members, "n_members", None),
+        ids=getattr(members, "ids", None),
+        class_names=getattr(members, "class_names", None),
+        class_order=getattr(members, "class_order", "stated"),
+        name=name,
+    )
+    if labels.ndim == 2:
+        rule = f"must be one class for each instance, shape ({n_instances},)"
+        remedy = "pass one label per instance, for example the most frequent class of each distribution"
+        fail(name, rule, f"got shape {labels.shape}", remedy, code="shape")
+    return labels.astype(np.intp)
+
+
+def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
+    """The given groups, else those of the prediction."""
+    return getattr(members, "groups", None) if groups is None else groups

@@ -12,8 +12,9 @@ from uqassay.arrays import Floats, RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.mixtures import shared_members
-from uqassay.calibration.one_classifier import ENOUGH, CalibrationTest, calibration_test, check_search, labels_from
-from uqassay.calibration.search import SimplexSearch
+from uqassay.calibration.nulls import ENOUGH, labels_from
+from uqassay.calibration.one_classifier import CalibrationTest, calibration_test
+from uqassay.calibration.search import SimplexSearch, check_search
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, has_note

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import Floats
 from uqassay.calibration.mixtures import CHUNK_BYTES, MixtureObjective, defined, for_each_part
-from uqassay.checks import fail, is_number
+from uqassay.checks import a, fail, is_number
 from uqassay.native import kernel
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "QUICK",
     "THOROUGH",
     "SimplexSearch",
+    "check_search",
     "minimise_over_simplex",
     "search_simplex",
     "sizes",
@@ -619,3 +620,9 @@ def _spread(values: Floats, m: int) -> Floats:
         return np.full(len(values), np.nan)
     least, greatest = values.min(axis=1), values.max(axis=1)
     return np.where(np.isfinite(least), greatest - np.where(np.isfinite(least), least, 0.0), np.nan)
+
+
+def check_search(search: object) -> None:
+    """Refuse anything but a SimplexSearch or None."""
+    if search is not None:
+        a(SimplexSearch, search, "search", "pass QUICK, THOROUGH or PATIENT", rule="must be a SimplexSearch or None")

@@ -10,14 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, RandomState, as_array, generator
 from uqassay.arrays import generator as as_generator
-from uqassay.calibration.one_classifier import (
-    ShownVerdict,
-    check_alpha,
-    groups_of,
-    numbers_of_test,
-    statement_kernel_test,
-    statements_of,
-)
+from uqassay.calibration.kernel_tests import statement_kernel_test, statements_of
+from uqassay.calibration.mixtures import groups_of
+from uqassay.calibration.nulls import check_alpha
+from uqassay.calibration.one_classifier import ShownVerdict, numbers_of_test
 from uqassay.checks import fail, one_of, whole
 from uqassay.credal.nearest import NearestPoint, divergence, nearest_in_box, nearest_in_core, nearest_in_hull
 from uqassay.losses.unified import FLOORS

@@ -11,7 +11,8 @@ from scipy import special
 from uqassay.arrays import Floats, RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
-from uqassay.calibration.one_classifier import Parts, groups_of, hard_labels, member_array, two_parts
+from uqassay.calibration.mixtures import groups_of, hard_labels, member_array
+from uqassay.calibration.weights import Parts, two_parts
 from uqassay.checks import fail, whole
 from uqassay.ids import in_one_order
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure

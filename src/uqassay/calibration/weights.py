@@ -2,25 +2,27 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, Self, TypeVar, final
+from typing import Any, NamedTuple, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, RandomState, row_chunks
 from uqassay.arrays import generator as as_generator
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.one_classifier import check_search, hard_labels, member_array
-from uqassay.calibration.search import THOROUGH, SimplexSearch, minimise_over_simplex
-from uqassay.checks import fail
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures, hard_labels, member_array
+from uqassay.calibration.search import THOROUGH, SimplexSearch, check_search, minimise_over_simplex
+from uqassay.checks import fail, number
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score
 from uqassay.predictions import Point, as_prediction
+from uqassay.statistics.units import make_units
 
 __all__ = [
     "EnsembleWeights",
+    "Parts",
     "log_loss_weights",
     "predictive_weights",
+    "two_parts",
 ]
 
 
@@ -355,3 +357,49 @@ def _left_out_loss(shares: Floats, folds: NDArray[np.intp], weights: NDArray[np.
     """Σ −ln p_λ(y) over instances (n, M), each with the weights (F, M) fitted without its fold."""
     with np.errstate(divide="ignore"):
         return -float(np.log((shares * weights[folds]).sum(axis=1)).sum())
+
+
+# Two disjoint parts of the data: weights are fitted on the one and judged on the other.
+#
+# The split does not use the labels. If it were stratified by label, the labels of one part would determine the class
+# counts of the other part, and the test there would depend on the fit.
+
+
+class Parts(NamedTuple):
+    """Labels of the two parts, each in ascending order."""
+
+    first: Labels
+    second: Labels
+
+
+def two_parts(strata: Labels, fraction: float, groups: ArrayLike | None, generator: np.random.Generator) -> Parts:
+    """Split the instances at random into two parts, the first with this fraction of them.
+
+    `strata` (n,) are the predicted classes: the fraction holds within each of them, up to rounding. With groups, whole
+    groups join the first part, in random order, as long as that brings its size closer to the fraction.
+    """
+    number(fraction, "fraction", "pass 0.5 for two halves", low=0, high=1, ends="()")
+    n = strata.size
+    units = make_units(n, groups, None)
+    if units.n_units < 2:
+        name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
+        fail(
+            name, f"must have at least two {what}s, for two disjoint parts", "got 1", f"pass more {what}s", code="range"
+        )
+    if units.codes is None:
+        shuffled = generator.permutation(n)
+        order = shuffled[np.argsort(strata[shuffled], kind="stable")]  # by stratum, at random within each
+        # a row joins the first part where the running sum of `fraction` passes a whole number
+        passed = np.floor(np.arange(n + 1) * fraction + generator.random()).astype(np.intp)
+        taken = np.diff(passed) > 0
+        if taken.all() or not taken.any():
+            taken[int(generator.integers(n))] ^= True
+        inside = np.zeros(n, dtype=bool)
+        inside[order[taken]] = True
+    else:
+        order = generator.permutation(units.n_units)
+        sizes = np.bincount(units.codes)[order]
+        reached = np.cumsum(sizes)
+        n_taken = int(np.clip(np.abs(reached - fraction * n).argmin() + 1, 1, units.n_units - 1))
+        inside = np.isin(units.codes, order[:n_taken])
+    return Parts(np.flatnonzero(inside), np.flatnonzero(~inside))

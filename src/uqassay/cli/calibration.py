@@ -243,7 +243,7 @@ def calibration_test_command(
 def _check(plan: "CalibrationPlan", alpha: float) -> None:
     """Refuse what can be refused before any file is read."""
     from uqassay.calibration.credal import BETA
-    from uqassay.calibration.one_classifier import check_alpha
+    from uqassay.calibration.nulls import check_alpha
     from uqassay.statistics.units import check_choice
 
     check_choice(plan.null, "null", ("minimised", "random", "berger-boos"))

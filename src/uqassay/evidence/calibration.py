@@ -18,9 +18,8 @@ from uqassay.calibration.credal import (
     credal_calibration_test,
     credal_calibration_tests,
 )
-from uqassay.calibration.direction import Direction, confidence_gap
 from uqassay.calibration.mixtures import IN_GROUPS, MixtureObjective, Mixtures, SharedMembers, shared_members
-from uqassay.calibration.one_classifier import (
+from uqassay.calibration.nulls import (
     ENOUGH,
     LabelDraws,
     draws_before_stop,
@@ -28,6 +27,10 @@ from uqassay.calibration.one_classifier import (
     monte_carlo_pvalue,
     sign_test,
     smallest_pvalue,
+)
+from uqassay.calibration.one_classifier import (
+    Direction,
+    confidence_gap,
     statistic_and_null,
     undefined_notes,
     unseen_notes,

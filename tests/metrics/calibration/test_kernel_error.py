@@ -8,7 +8,7 @@ from tests.calibration.made_up_data import draw_labels
 from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, defined, predictions, term
 from tests.refusals import refuses
 
-from uqassay.calibration.one_classifier import skce_pvalue
+from uqassay.calibration.kernel_tests import skce_pvalue
 from uqassay.metrics.kernel_error import (
     CALIBRATION_KERNELS,
     PrepareKernel,
@@ -211,7 +211,7 @@ def test_prepared_kernels_need_a_number_as_bandwidth():
 module = importlib.import_module("uqassay.metrics.kernel_error")
 
 
-pvalues = importlib.import_module("uqassay.calibration.one_classifier")
+pvalues = importlib.import_module("uqassay.calibration.kernel_tests")
 
 
 kernels = importlib.import_module("uqassay.metrics.kernel_error")

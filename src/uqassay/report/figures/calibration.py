@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.arrays import Floats
-from uqassay.calibration.one_classifier import ROUNDING
+from uqassay.calibration.nulls import ROUNDING
 from uqassay.checks import fail
 from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.evidence.sentences import measure_label
