@@ -58,7 +58,7 @@ HERE = "hours of an epoch here"
 SOURCE = Source(
     "python -m benchmarks.cost_of_credal_table1 --measure --store",
     "uqassay.lab.papers.credal_calibration.plan:plan_of",
-    ("uqassay.lab.papers.credal_calibration.imagenet_networks", "uqassay.lab.methods.ensembles"),
+    ("uqassay.lab.papers.credal_calibration.imagenet_networks", "uqassay.lab.methods.dropout"),
     cost="five minutes of a core",
 )
 

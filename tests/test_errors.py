@@ -108,7 +108,7 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("lab/datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
     ("lab/papers/gain/run.py", "code"),
     ("losses/votes.py", "'type' if counts.dtype == bool else 'range'"),
-    ("predictions/formats.py", "code"),
+    ("predictions/tables_on_disk.py", "code"),
     ("files.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("files.py", "code"),
     ("files.py", "problem.code"),

@@ -18,7 +18,7 @@ from tests.sample_files import is_mapped, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions import arrays_on_disk, formats
+from uqassay.predictions import arrays_on_disk, tables_on_disk
 from uqassay.predictions.arrays_on_disk import (
     FREE_BYTES,
     GREATEST_BYTES,
@@ -453,7 +453,7 @@ def test_no_header_of_safetensors_is_believed(tmp_path, needs, content):
 @pytest.fixture
 def everything_is_large(monkeypatch):
     monkeypatch.setattr(arrays_on_disk, "UNPACKED_BYTES", 0)
-    for module in (arrays_on_disk, formats):
+    for module in (arrays_on_disk, tables_on_disk):
         monkeypatch.setattr(module, "PART_BYTES", 200)
 
 

@@ -30,7 +30,7 @@ from uqassay.predictions.files import (
     open_contents,
     what_is_lost,
 )
-from uqassay.predictions.formats import FORMATS
+from uqassay.predictions.tables_on_disk import FORMATS
 
 FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries
 # -- round trips ------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction
 from uqassay.predictions.adapters import is_one_prediction
 from uqassay.predictions.base import checked_class_names, numbered, per_instance
-from uqassay.predictions.columns import class_numbers
+from uqassay.predictions.column_roles import class_numbers
 from uqassay.predictions.keys import classes_in_order
 from uqassay.predictions.labels import check_single_meaning, labels_for, single_votes_by_name, take_index, vote_totals
 from uqassay.predictions.points import check_draws

@@ -27,8 +27,8 @@ A fitted model of laplace-torch is not a prediction; `from_laplace` computes one
 conformal intervals (`set_size`), probabilities with scores (`softmax`), and lists of distributions.
 
 A list with one object for each instance (`{class: p}` of ONNX, `[{"label": …, "score": …}, …]` of a pipeline of Hugging Face)
-is read as a JSON file of these objects is; see `layouts`. An object with `predictions` and `label_ids` is the output of a
-Trainer of Hugging Face; its predictions may be anything, so `kind` is needed.
+is read as a JSON file of these objects is; see `other_programs`. An object with `predictions` and `label_ids` is the output of
+a Trainer of Hugging Face; its predictions may be anything, so `kind` is needed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,6 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.formats import is_record, read_objects
 from uqassay.predictions.keys import (
     classes_in_order,
     form_of_kind,
@@ -55,6 +54,7 @@ from uqassay.predictions.keys import (
 )
 from uqassay.predictions.points import Members, Point, two_columns
 from uqassay.predictions.second_order import GaussianLogits
+from uqassay.predictions.tables_on_disk import is_record, read_objects
 from uqassay.text import listed
 
 __all__ = [
@@ -301,7 +301,7 @@ def _of_one_class(obj: Any, positive: str | int, class_names: Sequence[str] | No
 
 
 def _holds_records(obj: Any) -> bool:
-    """Whether this is a list with one object for each instance, as `layouts` describes them."""
+    """Whether this is a list with one object for each instance, as `other_programs` describes them."""
     return isinstance(obj, (list, tuple)) and not _is_listed_sample(obj) and len(obj) > 0 and is_record(obj[0])
 
 

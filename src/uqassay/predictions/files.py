@@ -12,7 +12,7 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.csv`, `.tsv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
 | `.jsonl`, `.json` | one `Point` or `Members`, one object per instance, also with different numbers of options | no |
 
-Files of other programs are read as `layouts` says.
+Files of other programs are read as `other_programs` says.
 
 Sizes that a file declares are checked before anything is allocated; see `arrays_on_disk`.
 """
@@ -49,7 +49,6 @@ from uqassay.predictions.arrays_on_disk import (
     read_npz,
 )
 from uqassay.predictions.base import Prediction, checked_class_names
-from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.predictions.keys import (
     ALIASES,
     AS_IT_IS,
@@ -71,8 +70,9 @@ from uqassay.predictions.keys import (
     vote_columns,
 )
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
-from uqassay.predictions.layouts import asks_layout, file_layout
+from uqassay.predictions.other_programs import asks_layout, file_layout
 from uqassay.predictions.points import not_normalisable
+from uqassay.predictions.tables_on_disk import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.text import listed
 
 __all__ = [

@@ -15,7 +15,7 @@ from uqassay.frames import Frame, as_frame, is_frame, positions, says_more
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.columns import (
+from uqassay.predictions.column_roles import (
     OTHERS,
     ROLE_NAMES,
     Classes,

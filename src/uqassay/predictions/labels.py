@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqassay.arrays import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.checks import fail
 from uqassay.frames import Frame, FromFile, as_frame, positions, rows_in_order
-from uqassay.predictions.columns import class_numbers, class_order, undecorated
+from uqassay.predictions.column_roles import class_numbers, class_order, undecorated
 from uqassay.predictions.rows import Known, order_like
 from uqassay.text import named
 

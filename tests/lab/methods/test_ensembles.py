@@ -15,7 +15,7 @@ from tests.lab.methods.made_up_data import blobs
 
 from uqassay import Members
 from uqassay.lab.methods import DeepEnsemble, MCDropConnect, MCDropout, StandardNetwork
-from uqassay.lab.methods.ensembles import DropConnectDense
+from uqassay.lab.methods.dropout import DropConnectDense
 from uqassay.lab.methods.layers import Draws, Dropout
 from uqassay.lab.methods.networks import GaussianHead
 

@@ -40,8 +40,8 @@ GAUSSIAN = {"head": "gaussian-logits"}
 LAST = {"where": "last", "n_samples": 10}
 DE, DROPOUT, CONNECT = (
     ("ensembles", "DeepEnsemble"),
-    ("ensembles", "MCDropout"),
-    ("ensembles", "MCDropConnect"),
+    ("dropout", "MCDropout"),
+    ("dropout", "MCDropConnect"),
 )
 FORESTS = "forests"
 

@@ -8,10 +8,10 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions import layouts
+from uqassay.predictions import other_programs
 from uqassay.predictions.files import inspect_file, open_contents
 from uqassay.predictions.keys import TableReading
-from uqassay.predictions.layouts import option_bounds
+from uqassay.predictions.other_programs import option_bounds
 
 LOGITS = np.random.default_rng(0).normal(0, 3, size=(6, 4))
 LABELS = np.array([0, 3, 1, 2, 2, 0])
@@ -341,5 +341,5 @@ def test_vectors_of_unequal_lengths_name_their_row(tmp_path, needs):
 
 
 def test_every_layout_states_its_source():
-    for layout in (*layouts.RECORD_LAYOUTS, *layouts.FILE_LAYOUTS):
-        assert f"* `{layout.name}`: " in layouts.__doc__
+    for layout in (*other_programs.RECORD_LAYOUTS, *other_programs.FILE_LAYOUTS):
+        assert f"* `{layout.name}`: " in other_programs.__doc__

@@ -11,7 +11,7 @@ from tests.sample_files import PACKAGES, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions import formats
+from uqassay.predictions import tables_on_disk
 from uqassay.predictions.files import inspect_file, load_column, read_contents
 
 # -- csv -----------------------------------------------------------------------------------------------------------------
@@ -576,7 +576,7 @@ def test_cells_are_trimmed_like_names_where_the_separator_has_a_space(tmp_path):
 
 
 def test_a_ragged_row_far_below_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(tables_on_disk, "BLOCK_BYTES", 2**20)
     rows_of_text = 'a,0.5,0.5,"x\ny"\n' * 150_000
     path = csv(tmp_path, f"name,proba_0,proba_1,note\n{rows_of_text}   \n\nb,0.5,0.5\n")
     assert path.stat().st_size > 2**21

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.predictions.columns import Table, class_numbers, class_order, classes_of, roles_of, undecorated
+from uqassay.predictions.column_roles import Table, class_numbers, class_order, classes_of, roles_of, undecorated
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.2, 0.7, 0.1]])
 DUMMIES = np.eye(3)[[2, 0, 1, 1]]

@@ -1,4 +1,4 @@
-"""Formats of tables and records: .csv and .tsv, .parquet, .jsonl and .json; the table of all formats.
+"""Tables and records on disk: .csv and .tsv, .parquet, .jsonl and .json; the list of all formats.
 
 Readers return columns and say nothing of what they are for; `keys.roles` does.
 
@@ -10,7 +10,7 @@ states a `Point`; a list of such lists under `probs` states `Members`, with `wei
 softmax; `lower` and `upper` state `Intervals`. An object in place of a list names the classes,
 ``{"probs": {"cat": 0.7, "dog": 0.3}, "label": "cat"}``. Rows may have different numbers of options, as questions of multiple
 choice do: options that a row lacks get the probability 0. A .json file is a list of such objects, or one object of lists.
-Records of other programs are described in `layouts`.
+Records of other programs are described in `other_programs`.
 """
 
 import csv
@@ -54,7 +54,7 @@ from uqassay.predictions.arrays_on_disk import (
     write_zarr,
 )
 from uqassay.predictions.keys import ALIASES, KEY, PREFIX, ROLES
-from uqassay.predictions.layouts import RecordLayout, record_layout, weka_header
+from uqassay.predictions.other_programs import RecordLayout, record_layout, weka_header
 from uqassay.text import counted, listed
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Layouts of other programs: what each writes, how it is known, and how it becomes arrays or records of this package.
+"""Files that other programs write: what each writes, how it is known, and how it becomes arrays or records of this package.
 
 A new layout is one entry in `RECORD_LAYOUTS` (an instance of .jsonl and .json files) or in `FILE_LAYOUTS` (a whole file).
 
