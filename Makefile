@@ -37,7 +37,7 @@ check: $(VENV)/.test $(VENV)/.native
 slow-tests: $(VENV)/.test $(VENV)/.native
 	$(PYTEST) -m "slow or not slow" -p tests.processor_times $(PYTEST_ARGS)
 
-PURE_TESTS = tests/test_kernels.py tests/credal tests/losses tests/measures tests/metrics/ranking tests/statistics
+PURE_TESTS = tests/test_native.py tests/credal tests/losses tests/measures tests/metrics/ranking tests/statistics
 test-pure: $(VENV)/.test
 	UQASSAY_PURE=1 $(PYTEST) -m "not slow" $(PURE_TESTS) $(PYTEST_ARGS)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TESTS = (
     "tests/native",
-    "tests/test_kernels.py",
+    "tests/test_native.py",
     *(f"tests/{room}" for room in ("credal", "measures", "losses", "statistics", "calibration", "predictions")),
     "tests/metrics/calibration",
     "tests/metrics/ranking",

@@ -1,20 +1,25 @@
-"""The guide is true: its commands run, its links lead somewhere, its tables are those of the docstrings.
+"""The guide and the README: examples, links, numbers of papers, pages of questions, reference, tutorials."""
 
-The Python examples are doctests of their own (`--doctest-glob=*.md`).
-"""
-
+import ast
+import json
 import re
 import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import uqassay as uq
 from uqassay.cli import main
 from uqassay.lab.papers.gain.run import slice_of
+
+# -- The guide is true: its commands run, its links lead somewhere, its tables are those of the docstrings -------------
+# The Python examples are doctests of their own (`--doctest-glob=*.md`).
+
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -280,3 +285,238 @@ def test_the_kinds_of_prediction_are_all_described():
     assert len(kinds) == 11  # the eight kinds and their three base classes
     for kind in kinds - {"Prediction", "Drawn", "Box"}:
         assert f"`{kind}(" in text
+
+
+# -- Links that leave the guide are well formed, and papers are named in one way ---------------------------------------
+# Internal links are checked by tests/test_docs.py and `make guide`; `make links` asks the network about external ones.
+
+
+TEXTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in [
+        *ROOT.glob("*.md"),
+        ROOT / "CITATION.cff",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "tutorials").glob("*.ipynb")),
+    ]
+}
+CODE = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
+ARXIV = re.compile(r"\barXiv(?:\.org/abs/|[: ]\s*)([^\s,;)\]]+)", re.IGNORECASE)
+DOI = re.compile(r"\bdoi(?:\.org/|[: ]\s*)([^\s,;)\]]+)", re.IGNORECASE)
+TITLE = re.compile(r"\*([A-Z][^*]{15,200})\*")
+
+
+def is_arxiv(number: str) -> bool:
+    """YYMM.NNNNN, with a month; four digits before 2015."""
+    found = re.fullmatch(r"(\d\d)(0[1-9]|1[0-2])\.(\d{4,5})(v\d+)?", number.rstrip("."))
+    return bool(found) and len(found[3]) == (5 if int(found[1]) >= 15 else 4)
+
+
+def plain(title: str) -> str:
+    return re.sub(r"\W+", " ", title).strip().lower()
+
+
+def urls(text: str) -> list[str]:
+    return [found.rstrip(".,;:") for found in re.findall(r"https?://[^\s)\]>\"'`*|\\]+", text)]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_external_links_are_urls(name):
+    for url in urls(TEXTS[name]):
+        parts = urlsplit(url)
+        assert parts.scheme == "https", url
+        assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc), url
+        assert "//" not in parts.path, url
+
+
+def test_one_address_is_written_in_one_way():
+    found = {url for text in TEXTS.values() for url in urls(text)}
+    bare = [url.rstrip("/") for url in found]
+    assert sorted(url for url in bare if bare.count(url) > 1) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [("2412.18808", True), ("1412.6980", True), ("2413.18808", False), ("2412.1880", False), ("1412.69801", False)],
+)
+def test_numbers_of_arxiv(number, expected):
+    assert is_arxiv(number) is expected
+
+
+def test_numbers_of_papers_are_well_formed():
+    text = "\n".join([*TEXTS.values(), *CODE.values()])
+    numbers = ARXIV.findall(text)
+    assert len(numbers) >= 4
+    assert [number for number in numbers if not is_arxiv(number)] == []
+    assert [doi for doi in DOI.findall(text) if not re.fullmatch(r"10\.\d{4,9}/\S*\w", doi.rstrip("."))] == []
+
+
+def test_a_number_has_one_title_and_a_title_one_number():
+    pairs = set()
+    for text in TEXTS.values():
+        for found in ARXIV.finditer(text):
+            titles = TITLE.findall(re.sub(r"\s+", " ", text[: found.start()][-300:]))
+            pairs.add((found[1].rstrip("."), plain(titles[-1])))
+    numbers, titles = zip(*pairs, strict=True)
+    assert len(set(numbers)) == len(set(titles)) == len(pairs)
+
+
+def test_the_five_papers_have_the_titles_of_the_citation_file():
+    found = re.findall(r'^    title: "(.+)"\n    notes: "lens', TEXTS["CITATION.cff"], flags=re.M)
+    cited = [plain(title) for title in found]
+    assert len(cited) == 5
+    named = [plain(title) for text in TEXTS.values() for title in TITLE.findall(re.sub(r"\s+", " ", text))]
+    for title in cited:
+        begin = " ".join(title.split()[:3])
+        same = [other for other in named if other.startswith(begin)]
+        assert same, title
+        assert set(same) == {title}
+
+
+# -- The rendered guide: reference pages for all public parts, tutorials stored without results. `make guide` build ----
+
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.ipynb"))
+INDEX = (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+def test_every_public_room_has_a_page_of_reference():
+    rooms = {name for name in uq.__all__ if f"uqassay.{name}" == getattr(getattr(uq, name), "__name__", "")}
+    pages = {page.stem for page in (DOCS / "api").glob("*.rst")}
+    assert rooms >= {"measures", "losses", "metrics", "calibration", "statistics"}
+    assert rooms <= pages
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "api").glob("*.rst")), ids=lambda p: p.stem)
+def test_pages_of_reference_name_a_module_and_are_in_the_index(page):
+    text = page.read_text(encoding="utf-8")
+    (module,) = re.findall(r"^\.\. automodule:: (\S+)$", text, flags=re.MULTILINE)
+    assert text.splitlines()[0] == module
+    named = __import__(module, fromlist=["__all__"])
+    assert named.__all__
+    excluded = re.findall(r":exclude-members: (.*)", text)
+    if module != "uqassay.lab.methods":  # those come from scikit-learn
+        assert {name.strip() for line in excluded for name in line.split(",")} <= set(named.__all__) & set(uq.__all__)
+    assert f"](api/{page.name})" in INDEX
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda p: p.stem)
+def test_tutorials_are_stored_without_results_and_are_in_the_index(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    assert f"](tutorials/{path.name})" in INDEX
+    for target in re.findall(r"\]\((\.\./[^)#]+)", "".join("".join(cell["source"]) for cell in cells)):
+        assert (path.parent / target).resolve().exists(), target
+
+
+# -- The guide's five pages "Does it know …?": each has every part, and the index leads with them. Its glossary has ----
+
+
+FIRST = re.search(r"^## Does it know …\?\n(.*?)^## ", INDEX, flags=re.M | re.S)[1]
+LISTED = re.findall(r"^\| \[([^\]]+)\]\(([\w-]+\.md)\) \| ([^|]+) \| \[[^\]]+\]\(([\w-]+\.md)\) \|$", FIRST, flags=re.M)
+PARTS = [
+    "The decision it serves",
+    "What you need",
+    "Run it",
+    "How to read the answer",
+    "What it cannot tell",
+    "Where to go on",
+]
+GLOSSARY = (DOCS / "glossary.md").read_text(encoding="utf-8")
+ENTRIES = dict(re.findall(r"^### (.+)\n(.+)\n", GLOSSARY, flags=re.M))
+
+
+def text_of(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def part(page: str, heading: str) -> str:
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text_of(page), flags=re.M | re.S)[1]
+
+
+def test_the_index_begins_with_the_five_questions():
+    assert re.findall(r"^## .+", INDEX, flags=re.M)[0] == "## Does it know …?"
+    assert len(LISTED) == 5
+    assert {page for _, page, *_ in LISTED} == {path.name for path in DOCS.glob("does-it-know-*.md")}
+
+
+pages = pytest.mark.parametrize(("question", "page", "decision", "deep"), LISTED, ids=[row[1] for row in LISTED])
+
+
+@pages
+def test_a_page_has_every_part_in_order(question, page, decision, deep):
+    text = text_of(page)
+    assert re.findall(r"^# (.+)", text, flags=re.M) == [question]
+    assert re.findall(r"^## (.+)", text, flags=re.M) == PARTS
+    assert len(text.splitlines()) <= 120
+    assert part(page, PARTS[0]).strip().startswith(f"**{decision.split('?')[0]}?")
+    for user in ("medicine", "driving", "finance"):
+        assert re.search(rf"^\| {user}\b", part(page, PARTS[0]), flags=re.M), user
+    assert "| what | shape |" in part(page, PARTS[1])
+    assert re.search(r"\(n, M, K\)", part(page, PARTS[1]))
+    assert len(re.findall(r"^\* \*\*.*?\*\*", part(page, PARTS[4]), flags=re.M | re.S)) >= 4
+    assert "assumes" in part(page, PARTS[4])
+    assert f"]({deep})" in part(page, PARTS[5])
+    assert "The paper: " in part(page, PARTS[5])
+    assert len(set(re.findall(r"\]\(glossary\.md#([^)]+)\)", text))) >= 2
+
+
+@pages
+def test_one_command_and_three_lines_of_python(question, page, decision, deep):
+    run = part(page, PARTS[2])
+    (command,) = re.findall(r"^```sh\n(.*?)^```$", run, flags=re.M | re.S)
+    assert command.startswith("uqassay ")
+    assert command.replace("\\\n", "").count("\n") == 1
+    data, asked = re.findall(r"^```python\n(.*?)^```$", run, flags=re.M | re.S)
+    assert len(re.findall(r"^>>> ", data, flags=re.M)) <= 5
+    statements = re.findall(r"^>>> (.*)$", asked, flags=re.M)
+    assert 1 <= len(statements) <= 3
+    assert all(ast.parse(line).body for line in statements)
+
+
+@pages
+def test_a_picture_with_words_for_those_who_do_not_see_it(question, page, decision, deep):
+    ((words, target),) = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", part(page, PARTS[3]))
+    assert len(words) > 60
+    picture = DOCS / target
+    assert f'"{picture.stem}":' in text_of("make_question_pictures.py")
+    assert picture.stat().st_size < 60_000
+    with Image.open(picture) as image:
+        assert image.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Lambda (λ)",
+        "Holm",
+        "Shaffer",
+        "Classwise calibrated",
+        "Floor",
+        "Credal set",
+        "Non-specificity (NS)",
+        "Distance (d)",
+        "E, the unified loss",
+        "Top group",
+        "Rank set",
+        "EECE",
+        "UQ-AUC",
+        "UQ-C-index",
+        "Vacuous",
+        "Hartley measure",
+        "Group",
+    ],
+)
+def test_the_glossary_has(word):
+    assert word in ENTRIES
+
+
+def test_entries_of_the_glossary_are_one_or_two_sentences():
+    assert len(ENTRIES) == GLOSSARY.count("\n### ")
+    for word, meaning in ENTRIES.items():
+        sentences = re.findall(r"[.:?](?= |$)", re.sub(r"\]\([^)]*\)", "]", meaning))
+        assert meaning.endswith("."), word
+        assert 1 <= len(sentences) <= 4, word  # a colon divides, too, and so does a link to more

@@ -13,7 +13,7 @@ import pytest
 import uqassay as uq
 from tests.report.html_pages import ParsedPage
 from tests.shown_results import Reader
-from tests.test_wording import INVISIBLE
+from tests.test_text import INVISIBLE
 from uqassay.cli import main
 from uqassay.lab.bench.report import write_comparison
 from uqassay.text import visible

@@ -1,4 +1,4 @@
-"""The public surface is a list; importing it is light."""
+"""The public surface is a list; importing it is light; doors of packages are lazy; a missing package is named."""
 
 import inspect
 import subprocess
@@ -9,6 +9,14 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+import uqassay.statistics
+from tests.refusals import refuses
+from uqassay._lazy import lazy_names
+from uqassay.errors import MissingDependencyError
+from uqassay.files import optional_package
+
+# -- The public surface is a list; importing it is light ---------------------------------------------------------------
+
 
 PUBLIC = {
     "Assay", "AssayStream", "ClassSets", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals",
@@ -102,3 +110,62 @@ a = uq.assay({"m": uq.Members(np.full((4, 2, 2), 0.5))}, [0, 1, 0, 1], n_draws=1
 a.ranked(0.5)
 """
     assert loaded_after(code) == []
+
+
+# -- Doors of packages: names are found in their modules, which are imported when a name is first used -----------------
+
+
+DOORS = ("calibration", "evidence", "metrics", "statistics")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_public_name_is_found_where_it_is_defined(door):
+    package = __import__(f"uqassay.{door}", fromlist=["_"])
+    assert sorted(package._WHERE) == sorted(package.__all__) == dir(package)
+    for name, module in package._WHERE.items():
+        found = getattr(package, name)
+        assert found is vars(package)[name]
+        if hasattr(found, "__qualname__"):
+            assert found.__module__ == f"{package.__name__}.{module}"
+
+
+def test_an_unknown_name_is_refused():
+    find, _ = lazy_names("uqassay.statistics", {"holm": "multiple_tests"})
+    with pytest.raises(AttributeError, match=r"module 'uqassay\.statistics' has no attribute 'shaffer'"):
+        find("shaffer")
+    assert not hasattr(uqassay.statistics, "no_such_name")
+
+
+def test_other_modules_are_not_imported():
+    code = "import sys; from uqassay.statistics import holm; print('uqassay.statistics.many_data_sets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+# -- Import of optional packages, and the error for a missing one ------------------------------------------------------
+
+
+def test_an_installed_module_is_imported():
+    assert optional_package("numpy.linalg", "files", "a file").__name__ == "numpy.linalg"
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("zarr.storage", "zarr"), ("sklearn.svm", "scikit-learn"), ("yaml", "pyyaml")]
+)
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package):
+    for name in [name for name in sys.modules if name.partition(".")[0] == module.partition(".")[0]]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [])
+    with refuses(
+        package, "package", got=r"\.\[files\]' in the clone of uqassay, or write TOML", error=MissingDependencyError
+    ) as refusal:
+        optional_package(module, "files", "this file", otherwise="write TOML")
+    assert refusal.value.facts == {"extra": "files"}
+    assert isinstance(refusal.value, ImportError)
+
+
+def test_an_error_inside_a_package_is_raised_unchanged(tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("raise ImportError('of another kind')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError, match="of another kind") as caught:
+        optional_package("broken_package", "files", "this file")
+    assert not isinstance(caught.value, MissingDependencyError)

@@ -5,7 +5,7 @@ import math
 
 import pytest
 from tests.report.test_page_browser import address, page
-from tests.test_wording import INVISIBLE
+from tests.test_text import INVISIBLE
 
 import uqassay as uq
 from uqassay import text as wording

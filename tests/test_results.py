@@ -1,14 +1,96 @@
-"""Small tables: the same cells in every form, marks for the best, drawings in the range of the rows."""
+"""How a result is shown: its title, sentences, tables, notes, and strict JSON."""
 
 import csv
 import io
+import json
 import math
 import re
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
-from tests.shown_results import Reader
-from uqassay.results import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable, csv_text
+from tests.refusals import refuses
+from tests.shown_results import Reader, check_shown
+from uqassay.notes import Note
+from uqassay.results import (
+    MOST_ROWS,
+    Bar,
+    Shown,
+    ShownCell,
+    ShownRow,
+    ShownTable,
+    Text,
+    csv_text,
+    number_from_json,
+    plain,
+    read_json,
+)
+
+# -- How a result is shown follows from its title, sentences, table and notes ------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Made(Shown):
+    sentences: tuple = ("It is so.",)
+    notes: tuple = ()
+    details: tuple = ()
+
+    def _shown_title(self):
+        return "Test of 2 models"
+
+    def _shown_sentences(self):
+        return self.sentences
+
+    def _shown_details(self):
+        return self.details
+
+    def _shown_notes(self):
+        return self.notes
+
+    def _shown_table(self):
+        return ShownTable(("model", "loss"), (ShownRow((ShownCell("a"), ShownCell("0.5"))),), "Loss: of made-up data.")
+
+
+def test_repr_has_title_sentences_and_where_more_is():
+    assert repr(Made()) == "Test of 2 models\n  It is so.\n  More: summary()"
+
+
+def test_notes_are_counted_and_told():
+    made = Made(notes=("few instances", "many groups"))
+    assert "2 reasons for caution" in repr(made)
+    assert "few" not in repr(made)
+    assert "! few instances\n  ! many groups" in made.summary()
+    assert "* few instances\n* many groups" in made.to_markdown()
+    assert "<li>few instances</li>" in made._repr_html_()
+    assert "1 reason for caution" in repr(Made(notes=("few",)))
+    assert "caution" not in repr(Made()) + Made()._repr_html_() + Made().to_markdown()
+
+
+def test_the_summary_has_all_of_it():
+    made = Made(details=("And that.",))
+    assert made.summary() == (
+        "Test of 2 models\n  It is so.\n  And that.\n\n"
+        "  model  loss\n  a       0.5\n  Loss: of made-up data.\n\n"
+        "  More: summary()"
+    )
+    assert "And that" not in repr(made)
+
+
+def test_hostile_text_is_neither_markup_nor_a_command_of_the_terminal():
+    made = Made(sentences=("<img src=x onerror=alert(1)> \x1b[31m" + "long " * 60,), notes=("<script>",))
+    check_shown(made)
+    assert "img" not in Reader(made._repr_html_()).tags
+
+
+def test_text_is_shown_without_quotation_marks():
+    text = Text("a\nb")
+    assert repr(text) == "a\nb" == text
+    assert isinstance(text.upper(), str)
+
+
+# -- Small tables: the same cells in every form, marks for the best, drawings in the range of the rows -----------------
+
 
 BEST, TIED, PLAIN = ShownCell("0.1", best=True, after="± 0.01"), ShownCell("0.2", tied=True), ShownCell("0.3")
 
@@ -152,3 +234,41 @@ def test_names_are_escaped_everywhere():
     assert Reader(made.as_html()).text.count("<b>|a_b&") == 1
     assert r"$<$b$>$\textbar{}a\_b\&" in made.as_latex()
     assert r"\<b\>\|a\_b\&" in made.as_markdown()
+
+
+# -- Values for strict JSON --------------------------------------------------------------------------------------------
+
+
+def test_everything_a_result_holds_becomes_strict_json():
+    value = {
+        1: np.float32(0.5),
+        "numbers": (0.5, -0.0),
+        "list": (np.nan, np.inf, -np.inf, np.int8(3), np.bool_(True), None, "text"),
+        "array": np.array([[0.25, np.nan]]),
+        "notes": (Note("few", "3 errors", {"count": 3}),),
+    }
+    assert json.loads(json.dumps(plain(value), allow_nan=False)) == {
+        "1": 0.5,
+        "numbers": [0.5, -0.0],
+        "list": [None, "Infinity", "-Infinity", 3, True, None, "text"],
+        "array": [[0.25, None]],
+        "notes": [{"code": "few", "text": "3 errors"}],
+    }
+
+
+@pytest.mark.parametrize("number", [0.1, -0.0, np.inf, -np.inf, np.nan, 5e-324])
+def test_numbers_come_back(number):
+    np.testing.assert_equal(number_from_json(json.loads(json.dumps(plain(number)))), number)
+
+
+def test_a_file_of_json_and_what_is_none(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"é": [1, null]}', encoding="utf-8")
+    assert read_json(path) == {"é": [1, None]}
+    for content in (b"", b"\xff", b"{", b"[" * 200_000):
+        path.write_bytes(content)
+        with refuses("path", "unreadable", got=r"a\.json does not"):
+            read_json(path)
+    path.write_bytes(b" " * 10)
+    with refuses("path", "size", got="at most 9 bytes"):
+        read_json(path, 9)
