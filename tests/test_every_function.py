@@ -2,8 +2,7 @@
 
 Layouts of memory, number types, the order of instances, and the scale of weights change no number; weights are repetitions;
 nan, wrong lengths, weights, levels and numbers of draws are refused by the name of the parameter. The arguments are those of
-`tests.test_metamorphic`, where a new function must have its row. What float16 and float32 hold of probabilities is in
-`tests.test_number_types`, the sentences of refusals in `tests.test_checks`.
+`tests.test_metamorphic`, where a new function must have its row. The sentences of refusals are in `tests.test_checks`.
 """
 
 import inspect
@@ -15,6 +14,7 @@ import uqassay as uq
 from tests.refusals import refuses
 from tests.test_metamorphic import CASES, POOL, Values, arguments, built, call, functions, in_numpy, leaves, numbers
 from uqassay.errors import InputError
+from uqassay.measures.registry import score_names
 
 CHOSEN = [case for case in CASES if not case.startswith("evidence.")]
 DRAWN = {  # draws belong to rows
@@ -64,19 +64,75 @@ def test_layouts_of_memory_change_no_number_and_no_argument_is_written_to(case):
         np.testing.assert_array_equal(value.array, before[path])
 
 
-@pytest.mark.parametrize("case", [case for case in CHOSEN if case.startswith("statistics.")])
+def in_float16(x):
+    """Values that float16 holds: multiples of 1/64; distributions of multiples of 1/1024, some at its edges .3, .6, .7."""
+    if x.ndim == 1 or not np.allclose(x.sum(axis=-1), 1):
+        return np.round(64 * x) / 64
+    found = np.floor(1024 * x) / 1024
+    found[..., -1] = 1 - found[..., :-1].sum(axis=-1)
+    if x.shape[-1] == 3:
+        near = [float(np.float16(edge)) for edge in (0.3, 0.6, 0.7)]
+        rows = np.array(
+            [[near[0], 0.5, 0.5 - near[0]], [1 - near[1], near[1], 0], [near[2], 0, 1 - near[2]], [1, 0, 0]]
+        )
+        flat = found.reshape(-1, 3)
+        flat[::4] = rows[np.arange(len(flat[::4])) % 4]
+    assert (found == found.astype(np.float16)).all()
+    return found
+
+
+VARIED = {  # options whose values take different ways
+    "binning": ("width", "mass"),
+    "loss": ("zero-one", "log", "brier"),
+    "n_bins": (3, 10, 15),
+    "distance": ("js", "tv", "brier"),
+}
+
+
+def varied(case):
+    """The options of a case, and these with another value of each that its function takes."""
+    _, options = arguments(case)
+    room, name = case.split(".")
+    parameters = inspect.signature(functions(room)[name]).parameters
+    yield options
+    if case == "measures.uncertainty_score":
+        yield from ({"name": one} for one in score_names(uq.Members(POOL["members"].array), on_request=True))
+    for option, values in VARIED.items():
+        default = parameters[option].default if option in parameters else None
+        if default in (*values, "kl") or (option == "n_bins" and option in parameters):
+            yield from (options | {option: value} for value in values)
+
+
+@pytest.mark.parametrize("case", [case for case in CHOSEN if "with_logits" not in CASES[case]])
 def test_float16_values_give_the_same_numbers_in_all_types(case):
-    given, options = arguments(case)
+    given, _ = arguments(case)
+    for options in varied(case):
 
-    def found(dtype):
-        def held(value: Values, _path: str):
-            x = value.array
-            return (np.round(64 * x) / 64).astype(dtype) if x.dtype.kind == "f" else x
+        def found(dtype, options=options):
+            def held(value: Values, _path: str):
+                return in_float16(value.array).astype(dtype) if value.array.dtype.kind == "f" else value.array
 
-        return numbers(call(case, built(given, "", held), options))
+            return numbers(call(case, built(given, "", held), options))
 
-    for dtype in (np.float16, np.float32):
-        np.testing.assert_allclose(found(dtype), found(np.float64), rtol=1e-12, atol=1e-14, err_msg=str(dtype))
+        for dtype in (np.float16, np.float32):
+            expected = found(np.float64)
+            np.testing.assert_allclose(found(dtype), expected, rtol=1e-12, atol=1e-13, err_msg=f"{dtype} {options}")
+
+
+def test_every_metric_by_name_gives_the_same_numbers_in_all_types():
+    members, y = in_float16(POOL["members"].array), POOL["y_true"].array
+    for name in ("unified", "distance", "nonspecificity", "accuracy", "log-loss", "brier", *uq.metrics.RANKING_METRICS):
+        expected = numbers(uq.metrics.prediction_metric(y, members, metric=name))
+        for dtype in (np.float16, np.float32, np.float64):
+            values = members.astype(dtype)
+            metric = uq.metrics.StreamingMetric(name)
+            for rows in (slice(0, 7), slice(7, None)):
+                metric.update(values[rows], y[rows])
+            streamed = numbers(metric.compute())
+            np.testing.assert_allclose(streamed, expected, rtol=1e-12)
+            np.testing.assert_allclose(
+                numbers(uq.metrics.prediction_metric(y, values, metric=name)), expected, rtol=1e-12
+            )
 
 
 @pytest.mark.parametrize("case", [case for case in CHOSEN if case not in DRAWN | OTHER])

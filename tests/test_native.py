@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay import native as _blas
-from uqassay import native as _kernels
-from uqassay import native as _threads
+from uqassay import native as ours
 from uqassay.arrays import available_cores
 from uqassay.native import share_on_threads, single_blas_thread
 
@@ -26,33 +24,33 @@ def native(monkeypatch):
     def put(module):
         monkeypatch.delenv("UQASSAY_PURE", raising=False)
         monkeypatch.setitem(sys.modules, "_uqassay_native", module)
-        _kernels._native.cache_clear()
+        ours._native.cache_clear()
 
     yield put
-    _kernels._native.cache_clear()
+    ours._native.cache_clear()
 
 
 def made_up(**attributes):
     module = ModuleType("_uqassay_native")
-    vars(module).update({"interface": _kernels.INTERFACE, "__version__": "9.8", **attributes})
+    vars(module).update({"interface": ours.INTERFACE, "__version__": "9.8", **attributes})
     return module
 
 
 def test_a_kernel_is_picked_by_its_name(native):
     native(made_up(doubled=lambda x: 2 * x, yardsticks=ModuleType("yardsticks")))
-    assert _kernels.kernel("doubled")(4) == 8
-    assert _kernels.kernel("halved") is None
-    assert uq.kernels() == _kernels.Kernels(("doubled",), "9.8", "")
+    assert ours.kernel("doubled")(4) == 8
+    assert ours.kernel("halved") is None
+    assert uq.kernels() == ours.Kernels(("doubled",), "9.8", "")
     assert str(uq.kernels()) == "compiled kernels: doubled (uqassay-native 9.8)"
 
 
 def test_the_variable_switches_kernels_off_at_every_call(native, monkeypatch):
     native(made_up(doubled=lambda x: 2 * x))
     monkeypatch.setenv("UQASSAY_PURE", "1")
-    assert _kernels.kernel("doubled") is None
+    assert ours.kernel("doubled") is None
     assert str(uq.kernels()).startswith("compiled kernels: none, UQASSAY_PURE=1 asks for the formulas")
     monkeypatch.setenv("UQASSAY_PURE", "0")
-    assert _kernels.kernel("doubled") is not None
+    assert ours.kernel("doubled") is not None
 
 
 def test_without_the_distribution_the_listing_says_how_to_install_it(native, monkeypatch):
@@ -61,7 +59,7 @@ def test_without_the_distribution_the_listing_says_how_to_install_it(native, mon
 
     monkeypatch.setattr(importlib.metadata, "version", absent)
     native(None)  # import of this name raises ModuleNotFoundError
-    assert _kernels.kernel("doubled") is None
+    assert ours.kernel("doubled") is None
     assert "not installed (pip install ./native in the clone)" in str(uq.kernels())
 
 
@@ -72,13 +70,13 @@ def test_a_distribution_without_kernels_was_installed_without_a_compiler(native,
 
 
 @pytest.mark.parametrize(
-    ("interface", "remedy"), [(_kernels.INTERFACE + 1, "upgrade uqassay"), (_kernels.INTERFACE - 1, "upgrade it")]
+    ("interface", "remedy"), [(ours.INTERFACE + 1, "upgrade uqassay"), (ours.INTERFACE - 1, "upgrade it")]
 )
 def test_kernels_of_another_version_are_ignored(native, interface, remedy):
     native(made_up(doubled=lambda x: 2 * x, interface=interface))
-    assert _kernels.kernel("doubled") is None
+    assert ours.kernel("doubled") is None
     assert uq.kernels().reason == (
-        f"uqassay-native 9.8 has kernels of version {interface}, not {_kernels.INTERFACE} ({remedy})"
+        f"uqassay-native 9.8 has kernels of version {interface}, not {ours.INTERFACE} ({remedy})"
     )
 
 
@@ -87,7 +85,7 @@ def test_an_extension_that_cannot_be_loaded_is_ignored_with_the_reason(native, m
     native(None)
     monkeypatch.delitem(sys.modules, "_uqassay_native")
     monkeypatch.syspath_prepend(tmp_path)
-    assert _kernels.kernel("doubled") is None
+    assert ours.kernel("doubled") is None
     assert uq.kernels().reason == "uqassay-native cannot be loaded (wrong ELF class)"
 
 
@@ -104,7 +102,7 @@ def test_import_neither_loads_kernels_nor_says_anything():
 def counted(monkeypatch):
     """Numbers of threads that were set, from four on."""
     numbers = [4]
-    monkeypatch.setattr(_blas, "_openblas", lambda: (lambda: numbers[-1], numbers.append))
+    monkeypatch.setattr(ours, "_openblas", lambda: (lambda: numbers[-1], numbers.append))
     return numbers
 
 
@@ -135,7 +133,7 @@ def test_the_openblas_of_numpy_obeys():
     config = np.show_config(mode="dicts")
     if "openblas" not in config["Build Dependencies"]["blas"]["name"]:
         pytest.skip("NumPy has another BLAS")
-    threads, limit = _blas._openblas()
+    threads, limit = ours._openblas()
     before = threads()
     try:
         limit(2)
@@ -147,8 +145,8 @@ def test_the_openblas_of_numpy_obeys():
 
 
 def test_another_blas_is_left_alone(monkeypatch):
-    monkeypatch.setattr(_blas, "GETTERS", ("no_such_function",))
-    threads, limit = _blas._openblas.__wrapped__()
+    monkeypatch.setattr(ours, "GETTERS", ("no_such_function",))
+    threads, limit = ours._openblas.__wrapped__()
     limit(3)
     assert threads() == 1
 
@@ -232,7 +230,7 @@ def test_a_failure_of_progress_stops_the_calls():
 
 
 def test_threads_divide_the_cores(monkeypatch):
-    monkeypatch.setattr(_threads, "available_cores", lambda: 6)
+    monkeypatch.setattr(ours, "available_cores", lambda: 6)
     monkeypatch.setattr("uqassay.arrays.os.sched_getaffinity", lambda _: range(6), raising=False)
     monkeypatch.setattr("uqassay.arrays.os.cpu_count", lambda: 6)
     for threads, cores in ((2, 3), (4, 1), (8, 1)):
@@ -244,6 +242,6 @@ def test_threads_divide_the_cores(monkeypatch):
 
 def test_matrix_products_take_one_thread_meanwhile(monkeypatch):
     numbers = [4]
-    monkeypatch.setattr(_blas, "_openblas", lambda: (lambda: numbers[-1], numbers.append))
+    monkeypatch.setattr(ours, "_openblas", lambda: (lambda: numbers[-1], numbers.append))
     assert share_on_threads(lambda progress: numbers[-1], [(), ()], threads=2) == [1, 1]
     assert numbers[-1] == 4
