@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from uqassay.errors import FileFormatError, InputError, MissingDependencyError, UqassayError
-from uqassay.text import visible
+from uqassay.text import said, visible
 
 __all__ = [
     "DRAFT",
@@ -244,14 +244,14 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
             source=_one_line(path.name),
         ) from problem
     except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
-        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
+        reason = said(problem).partition(". ")[0]
         reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
         if done == "read":
             remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
         else:
             remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
         rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
-        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
+        raise FileFormatError("file", rule, reason, remedy, code=code, source=_one_line(path.name)) from problem
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------

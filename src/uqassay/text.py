@@ -27,6 +27,7 @@ __all__ = [
     "pvalue",
     "pvalue_text",
     "rank_range",
+    "said",
     "sentence",
     "share_of_draws",
     "shown",
@@ -359,6 +360,11 @@ def text_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> list[str
 
 
 # -- characters --------------------------------------------------------------------------------------------------------
+
+
+def said(problem: BaseException) -> str:
+    """What an exception of another library says: its first sentences on one line, as far as 200 characters go."""
+    return visible(" ".join(str(problem).split()))[:200].rstrip(". ")
 
 
 def visible(text: str) -> str:

@@ -55,7 +55,7 @@ from uqassay.predictions.keys import (
 from uqassay.predictions.points import Members, Point, two_columns
 from uqassay.predictions.second_order import GaussianLogits
 from uqassay.predictions.tables_on_disk import is_record, read_objects
-from uqassay.text import listed
+from uqassay.text import listed, said
 
 __all__ = [
     "PredictionLike",
@@ -842,9 +842,8 @@ def _asked(classifier: Any, method: Any, X: Any) -> Any:
             raise InputError("classifier", "must be fitted", got, "call fit first", code="missing") from problem
         if isinstance(problem, InputError):
             raise
-        said = " ".join(str(problem).split())
         rule = f"must be inputs that {type(classifier).__name__} takes"
-        raise InputError("X", rule, f"it says: {said}", "pass the test inputs", code="type") from problem
+        raise InputError("X", rule, f"it says: {said(problem)}", "pass the test inputs", code="type") from problem
 
 
 def _members(classifier: Any, X: Any) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ import uqassay
 from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
+from uqassay.text import said
 
 __all__ = [
     "Cell",
@@ -135,11 +136,10 @@ def canonical_json(value: Any, name: str = "value") -> str:
         _check_keys(value)
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as problem:
-        reason = " ".join(str(problem).split())
         raise InputError(
             name,
             "must be made of text, finite numbers, true, false, None, lists and dictionaries",
-            reason,
+            said(problem),
             "convert it first",
             code="finite" if isinstance(problem, ValueError) else "type",
         ) from problem

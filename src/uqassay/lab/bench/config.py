@@ -13,7 +13,7 @@ from uqassay.checks import fail, whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package, read_bytes
 from uqassay.lab.bench.cell import MAX_SEED, canonical_json
-from uqassay.text import listed
+from uqassay.text import listed, said
 
 __all__ = [
     "CONDITION_SETS",
@@ -252,7 +252,7 @@ def _reason(problem: Exception) -> str:
     """The message of a parser on one line."""
     if isinstance(problem, RecursionError):
         return "too many lists in lists"
-    return " ".join(str(problem).split())
+    return said(problem)
 
 
 def _check_size(value: Any, parameter: str, source: str = "", depth: int = 0) -> None:

@@ -13,7 +13,7 @@ from uqassay.files import optional_package, problems_named
 from uqassay.lab.datasets.dataset import Dataset, as_features, shares_of_bytes, stratified_split
 from uqassay.lab.datasets.images import holds_packed_images, unpacked_images
 from uqassay.predictions import read_npz
-from uqassay.text import listed
+from uqassay.text import listed, said
 
 __all__ = [
     "feature_files",
@@ -250,10 +250,9 @@ def load_hugging_face(
     try:
         held = hub.load_dataset(name, cache_dir=str(place))
     except (OSError, ValueError, RuntimeError, hub.exceptions.DatasetsError) as problem:
-        reason = " ".join(str(problem).split())[:200].rstrip(".")
         rule = f"{name} cannot be read from https://huggingface.co"
         remedy = f"download it once where there is a network, and copy the folder {place}"
-        raise InputError("hf", rule, reason, remedy, code="unreadable") from problem
+        raise InputError("hf", rule, said(problem), remedy, code="unreadable") from problem
     parts = dict(held)
     if "train" not in parts:
         rule = f"{name} must have a part train"

@@ -22,7 +22,7 @@ from uqassay.files import optional_package, problems_named
 from uqassay.lab.datasets.cache import Progress, fetch
 from uqassay.lab.datasets.dataset import Dataset, shares_of_bytes, stratified_split
 from uqassay.predictions import read_npz
-from uqassay.text import counted, listed
+from uqassay.text import counted, listed, said
 
 __all__ = [
     "EMNIST_SPLITS",
@@ -567,10 +567,8 @@ def _decoded(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.
         except FileFormatError:
             raise
         except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as problem:  # damaged files
-            reason = " ".join(str(problem).split())
-            raise FileFormatError(
-                "jpeg", f"image {i} must be a JPEG or PNG file", reason, "write the file again", code="unreadable"
-            ) from problem
+            rule = f"image {i} must be a JPEG or PNG file"
+            raise FileFormatError("jpeg", rule, said(problem), "write the file again", code="unreadable") from problem
         if found and pixels.shape != found[0].shape:
             got = f"image {i} has {pixels.shape[1:]}, the first {found[0].shape[1:]}"
             raise FileFormatError("jpeg", "must hold images of one size", got, "resize them", code="shape")

@@ -14,6 +14,7 @@ from uqassay.checks import fail, one_of, whole
 from uqassay.errors import InputError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
+from uqassay.text import said
 
 __all__ = [
     "BUNDLED",
@@ -176,10 +177,9 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
         with _environment(dict.fromkeys(PLACES, str(place)) | ({SOURCE: "upstream"} if is_there else {})):
             x, names, about = paradigm.get_data(dataset=datasets.BNCI2014_001(), subjects=[subject])
     except OSError as problem:
-        reason = " ".join(str(problem).split())[:200]
         rule = f"subject {subject} cannot be read or downloaded"
         remedy = f"download it once by MOABB where there is a network, and copy the folder {place}"
-        raise InputError("bci-iv-2a", rule, reason, remedy, code="unreadable") from problem
+        raise InputError("bci-iv-2a", rule, said(problem), remedy, code="unreadable") from problem
     sessions = np.asarray(about["session"]).astype(str)
     of_training, of_test = np.unique(sessions)  # 0train and 1test; session_E and session_T in older versions
     if of_training.endswith("E"):

@@ -238,9 +238,9 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
         try:
             features = deepcopy(module).cpu().float().eval()(probe)
         except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as problem:
-            lines = str(problem).splitlines()  # PyTorch's words; the first line names the cause
+            words = str(problem).partition("\n")[0]  # PyTorch's; the first line names the cause
             rule = f"the module must take instances {tuple(probe.shape)}"
-            got = f"it raised {type(problem).__name__}: {lines[0] if lines else ''}"
+            got = f"it raised {type(problem).__name__}: {words}"
             raise InputError("backbone", rule, got, "give X in the shape that it expects", code="shape") from problem
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
         found = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__

@@ -17,7 +17,7 @@ from uqassay.files import optional_package
 from uqassay.lab.bench.config import nearest
 from uqassay.lab.datasets.votes import OASST2_CATEGORIES, OASST2_POSITIVE
 from uqassay.lab.papers.options import check_whole
-from uqassay.text import listed
+from uqassay.text import listed, said
 
 __all__ = [
     "OWN",
@@ -409,7 +409,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
         raise InputError(
             "classifiers",
             f"{name} cannot be loaded as a sequence classifier",
-            " ".join(str(problem).split())[:200],
+            said(problem),
             "check its name; without a network give the path of its folder, or take tf-idf",
             code="unreadable",
         ) from problem
