@@ -8,7 +8,7 @@ from matplotlib.text import Text
 from tests.calibration.second_order_worlds import Setting, draw
 from tests.evidence.disentanglement_data import made_study as disentanglement_study
 from tests.evidence.gain_data import made_study as gain_study
-from tests.evidence.test_disentanglement_behaviour import family_study
+from tests.evidence.test_disentanglement import family_study
 
 import uqassay as uq
 from uqassay.calibration import second_order_test

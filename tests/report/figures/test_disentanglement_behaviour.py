@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.evidence.test_disentanglement_behaviour import BY, family_study
+from tests.evidence.test_disentanglement import BY, family_study
 
 from uqassay.evidence.disentanglement import disentanglement_behaviour
 from uqassay.metrics import epistemic_trend_test, estimate_correlations
