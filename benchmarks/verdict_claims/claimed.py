@@ -20,7 +20,7 @@ CLAIMS = (  # the third is a kind of sentence, whose rates are looked up, or wor
         "that the models in it are equally good",
     ),
     (
-        '"worse than A is B"',
+        '"worse than A: B"',
         "the same",
         "worse than the winner",
         "by how much: the interval of the difference is for that pair alone",
@@ -44,8 +44,8 @@ CLAIMS = (  # the third is a kind of sentence, whose rates are looked up, or wor
         "that a model is useless at greater λ",
     ),
     (
-        '"better than A where the site is 3"',
-        "Holm over parts × rivals; all contradicting parts are named or counted",
+        '"better than A in a part of the test set: B where site is 3"',
+        "rank sets of every part, Bonferroni over the parts; all contradicting parts are named or counted",
         "subgroup",
         "that parts not named agree with the whole",
     ),

@@ -128,7 +128,7 @@ def test_one_instance(random_generator):
     assert 0.05 <= test.pvalue <= 1
     undefined = credal_calibration_test([0], members, measure="skce-ul", null="random", n_draws=19)
     assert np.isnan(undefined.pvalue)
-    assert said(undefined).startswith("the measure is undefined for these labels with 1 instance")
+    assert said(undefined).startswith("the measure is undefined for these labels with 1 case")
     assert undefined.reject(0.1) is False
     assert undefined.to_dict()["weights"] == [None] * 3
     assert undefined.sentence() == "Whether some mixture of the members is calibrated in the strong sense is undefined."
@@ -144,7 +144,7 @@ def test_an_undefined_pvalue_is_nan_with_a_reason(null, random_generator):
     test = credal_calibration_test(labels, members, measure="hosmer-lemeshow-paper-code", null=null, n_draws=19)
     assert test.statistic == np.inf
     assert np.isnan(test.pvalue)
-    assert "the measure is undefined for some draws of labels with 60 instances" in said(test)
+    assert "the measure is undefined for some draws of labels with 60 cases" in said(test)
     assert "the least value" not in said(test)
     assert test.reject(0.1) is False
     assert test.to_dict()["pvalue"] is None

@@ -211,7 +211,7 @@ def test_sentences():
     alone = instance_dependent_calibration_test(labels[:2], members[:2], x[:2], null="fixed", measure="skce-ul")
     assert np.isnan(alone.pvalue)
     assert not alone.reject(0.05)
-    assert alone.sentence().endswith("the measure is undefined for these labels with 1 instance.")
+    assert alone.sentence().endswith("the measure is undefined for these labels with 1 case.")
 
 
 def test_levels_out_of_reach_are_refused():

@@ -511,12 +511,12 @@ def test_masked_arrays_are_refused(sample):
 def test_undefined_is_nan_with_a_reason():
     test = calibration_test([1], [[0.4, 0.6]], measure="skce-ul")
     assert np.isnan(test.pvalue)
-    assert texts(test) == ["the measure is undefined for these labels with 1 instance"]
+    assert texts(test) == ["the measure is undefined for these labels with 1 case"]
     assert test.reject(0.05) is False
     assert test.to_dict()["pvalue"] is None
     assert test.sentence() == (
         "Whether the classifier is calibrated in the strong sense is undefined: the measure is undefined for these labels "
-        "with 1 instance."
+        "with 1 case."
     )
 
 

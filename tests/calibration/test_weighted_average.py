@@ -95,7 +95,7 @@ def test_one_member_changes_nothing():
     assert (float(zero), zero.low, zero.high) == (0.0, 0.0, 0.0)
     two = weighted_average_effect(labels[:2], members[:2], null="random", n_draws=5)
     assert np.isnan(two.error.low)
-    assert texts(two.error) == ["1 instance: no interval"]
+    assert texts(two.error) == ["1 case: no interval"]
 
 
 def test_half_precision():

@@ -25,7 +25,7 @@ def test_held_out_effects_are_those_of_the_library(files, run):
         assert e["weights"] == effect.weights.tolist()
         assert (e["n_weighed"], e["n_held_out"]) == (len(effect.calibration_rows), len(effect.held_out_rows))
     out = run("calibration-test", *argv).out
-    assert "Weights found on 45 instances, and what they do on 15 held-out ones\n" in out
+    assert "Weights found on 45 cases, and what they do on 15 held-out ones\n" in out
     assert "Note: P: nothing to weigh.\n" in out
     lines = [line for line in out.splitlines() if line.startswith("DE ")]
     assert any("accuracy, by ece-confidence" in line and line.count(" to ") == 3 for line in lines)
@@ -56,6 +56,6 @@ def test_weights_that_do_not_exist_do_nothing_to_held_out_instances(files, run):
     assert [found[name] for name in names] == [None] * 4
     assert found["accuracy"]["n"] == 2
     shown = run("calibration-test", *argv).out
-    assert "Weights found on 1 instance, and what they do on 2 held-out ones\n" in shown
+    assert "Weights found on 1 case, and what they do on 2 held-out ones\n" in shown
     line = next(line for line in shown.splitlines() if "accuracy, by skce-ul" in line)
     assert line.split()[-5:] == ["–"] * 5

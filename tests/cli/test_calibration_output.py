@@ -15,7 +15,7 @@ def test_table_words_and_weights(files, wrong, run):
     assert "\x1b" not in ran.out
     lines = ran.out.splitlines()
     assert lines[0] == (
-        "Calibration tests on 60 of 60 instances; as many draws of labels as small p-values need, null minimised"
+        "Calibration tests on 60 of 60 cases; as many draws of labels as small p-values need, null minimised"
     )
     assert lines[1].split("  ")[0] == "model"
     assert [part.strip() for part in lines[1].split("  ") if part.strip()] == [
@@ -116,7 +116,7 @@ def test_huge_and_infinite_values_stay_readable(files, run):
 def test_notes_name_the_measure_that_they_are_about(files, run):
     np.savez(files / "one.npz", probs=[[0.5, 0.5]], labels=[0])
     out = run("calibration-test", files / "one.npz", "--measure", "skce-ul", "--measure", "ece-confidence").out
-    assert "Note: one by skce-ul: the measure is undefined for these labels with 1 instance.\n" in out
+    assert "Note: one by skce-ul: the measure is undefined for these labels with 1 case.\n" in out
 
 
 def test_notes_name_no_options_of_the_library(files, run, monkeypatch):

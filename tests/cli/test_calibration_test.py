@@ -90,10 +90,10 @@ def test_runs_and_a_part_of_the_instances(files, run):
     assert [t["run"] for t in found] == [1, 1, 2, 2]
     assert {(t["n_tested"], t["n_instances"]) for t in found} == {(20, 60)}
     out = run("calibration-test", *argv).out
-    title = "Calibration tests on 20 of 60 instances; as many draws of labels as small p-values need\n"
+    title = "Calibration tests on 20 of 60 cases; as many draws of labels as small p-values need\n"
     assert out.startswith(title)  # nothing is mixed
     assert "P, run 2" in out
-    assert "Note: tested on 20 of 60 instances.\n" in out
+    assert "Note: tested on 20 of 60 cases.\n" in out
 
 
 def test_fail_if_rejected(files, wrong, run):
@@ -116,7 +116,7 @@ def test_what_is_undefined_cannot_pass(files, run):
     assert (members.code, members.err) == (0, "")
     assert (
         "Whether some mixture of the 5 members of DE is calibrated in the strong sense is undefined (SKCE, linear): "
-        "the measure is undefined for these labels with 1 instance.\n"
+        "the measure is undefined for these labels with 1 case.\n"
     ) in members.out
     assert "nan" not in members.out
     assert "Weights with the least value" not in members.out

@@ -6,6 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.cli.checks import outcome_of, parse_check
+from uqassay.metrics.ranking import RANKING_METRICS
 
 
 def failures(check, assay):
@@ -138,10 +139,43 @@ def test_unified_needs_its_tradeoff(judged):
         failures(parse_check("accuracy@0.1<1"), judged)
 
 
-def test_what_is_undefined_cannot_pass(judged):
-    with refuses("--fail-if", "undefined"):
-        failures(parse_check("box:epistemic-entropy>1"), judged)
-    assert failures(parse_check("epistemic-entropy>1"), judged) == []  # those that have it
+def test_what_is_undefined_cannot_tell(judged):
+    found = outcome_of(parse_check("box:epistemic-entropy>1"), judged)
+    assert found.word == "cannot tell"
+    assert found.sentences() == (
+        "Check box:epistemic-entropy>1 cannot tell: epistemic-entropy of box is undefined (epistemic-entropy is not defined "
+        "for Intervals).",
+    )
+    assert outcome_of(parse_check("epistemic-entropy>1"), judged).word == "pass"  # of those that have it
+
+
+UNDEFINED = {
+    "no errors": ({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]]), "m2": uq.Point([[0.8, 0.2], [0.2, 0.8]])}, [0, 1]),
+    "an infinite loss": ({"m": uq.Point([[1.0, 0.0], [0.2, 0.8]])}, [1, 1]),
+    "class sets": ({"m": uq.ClassSets([[True, False], [True, True]])}, [0, 1]),
+    "votes": ({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [[0.7, 0.3], [0.2, 0.8]]),
+    "one instance": ({"m": uq.Point([[0.9, 0.1]])}, [0]),
+}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_every_metric_without_a_value_is_one_sentence_and_cannot_tell(case):
+    predictions, labels = UNDEFINED[case]
+    a = uq.assay(predictions, labels, floor=0)
+    rows = [row for row in a.rows("findings") if row["run"] == "all" and row["model"] in predictions]
+    undefined = {(row["metric"], row["score"]) for row in rows if np.isnan(row["estimate"])}
+    of_scores = {(metric, "") for metric in RANKING_METRICS} if case == "class sets" else set()
+    assert undefined | of_scores or case == "an infinite loss"
+    for metric, score in undefined | of_scores:
+        at = f"@{score}" if metric in (*RANKING_METRICS, "calibration-pvalue") and score else ""
+        mine = [row for row in rows if (row["metric"], row["score"]) == (metric, score)]
+        named = next((row["model"] for row in mine if np.isnan(row["estimate"])), "m")
+        for model in ("", f"{named}:") if all(np.isnan(row["estimate"]) for row in mine) else (f"{named}:",):
+            found = outcome_of(parse_check(f"{model}{metric}{at}<0.5"), a)
+            assert found.word == "cannot tell", (metric, score)
+            (said,) = found.sentences()
+            assert said.endswith(").")
+            assert said.count("undefined (") == 1
 
 
 def test_ranking_metrics_need_their_score(judged):

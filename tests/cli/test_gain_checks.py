@@ -41,8 +41,11 @@ def test_what_cannot_be_checked(results):
     without = made_study("constant", n_runs=1, n=30, calibration=False).results(cross_fit=0)
     with refuses("--fail-if", "undefined", got="no map"):
         gain_outcome(parse_check("eece-mapped>0.1"), without)
-    with refuses("--fail-if", "undefined", got="constant"):
-        gain_outcome(parse_check("correlation<0.1"), without)
+    found = gain_outcome(parse_check("correlation<0.1"), without)
+    assert found.word == "cannot tell"
+    (said,) = found.sentences()
+    assert "is undefined (" in said
+    assert "constant" in said
 
 
 def test_a_score_of_another_model(results):

@@ -254,7 +254,7 @@ def test_rows_of_all_models_in_the_order_of_the_first(tmp_path):
     assert found["x"][0].notes == ()
     (note,) = found["y"][0].notes
     assert note.facts == {"instances": 2, "every": 3, "common": 2}
-    assert note.text.startswith("has 2 of 3 instances; the 2 that every model has are judged")
+    assert note.text.startswith("has 2 of 3 cases; the 2 that every model has are judged")
 
 
 def test_complete_files_stay_as_they_are():
@@ -291,7 +291,7 @@ def test_a_model_without_an_answer_is_judged_on_the_others(tmp_path, run):
     assert "--common-instances" in refused.err
     found = run(*command, "--common-instances")
     assert found.code == 0
-    assert "part: has 37 of 40 instances; the 37 that every model has are judged" in " ".join(found.out.split())
+    assert "part: has 37 of 40 cases; the 37 that every model has are judged" in " ".join(found.out.split())
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\n" + "".join(f"q{i},{'AB'[i % 2]}\n" for i in range(40)))
     assert run(*command, "--common-instances", "--labels", str(labels)).code == 0

@@ -107,7 +107,7 @@ def test_the_table_is_plain_and_sorted(both, run):
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out
     lines = ran.out.splitlines()
-    assert lines[0] == "60 instances in distribution, 24 out of it; by ROC-AUC, greater is better"
+    assert lines[0] == "60 cases in distribution, 24 out of it; by ROC-AUC, greater is better"
     header = lines[1].split("  ")
     assert [part.strip() for part in header if part.strip()] == [
         *("model", "score", "ROC-AUC", "95 % interval", "FPR95", "95 % interval", "AUPR", "95 % interval"),
@@ -127,7 +127,7 @@ def test_notes_name_the_scores_they_are_about(both, run):
     np.savez(both / "logits.npz", logits=np.zeros((60, 3)))
     models = {"P": "point"}
     ran = run("ood", f"P={both / 'logits.npz'}", "--out", words(both, models)[-1])
-    assert "Note: free-energy of P: free-energy is not known for the instances out of distribution." in ran.out
+    assert "Note: free-energy of P: free-energy is not known for the cases out of distribution." in ran.out
     line = next(line for line in ran.out.splitlines() if "free-energy" in line and line.startswith("P "))
     assert line.split()[2:] == ["–"] * 6
     assert ran.out.splitlines().index(line) > 3  # what is undefined stands last

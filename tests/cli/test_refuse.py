@@ -46,7 +46,7 @@ def test_the_first_line_has_the_number_to_deploy(two, run):
     assert ran.code == 0
     assert ran.out.splitlines()[0] == found.sentence()
     assert f"≤ {found.threshold!r}: with 95 % confidence, at most 12 % of those kept are wrong" in ran.out
-    assert "120 instances chose the threshold; 280 others certify it (" in ran.out
+    assert "120 cases chose the threshold; 280 others certify it (" in ran.out
 
 
 def test_groups_cost_about_as_many_groups_as_cases(two, run):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.report import first_places, parts_json, parts_of
+from uqassay.cli.report import first_places, parts_json
+from uqassay.evidence.order import Order
+from uqassay.evidence.subgroups import subgroups_of
 from uqassay.evidence.tables import ranking_json
 
 
@@ -31,20 +33,21 @@ def frequencies(y):
 
 def test_parts_against_an_assay_of_these_instances(files, site, judged):
     y = np.load(files / "labels.npy")
-    parts = parts_of(judged, "site")
+    parts = list(subgroups_of(judged, "site"))
     assert [(part.value, part.n_instances) for part in parts] == [("A", 15), ("B", 30), ("C", 15)]
     for part in parts:
         rows = np.flatnonzero(site == part.value)
         predictions = {name: uq.load(files / f"{name}.npz")[rows] for name in judged.model_names}
         alone = uq.assay(predictions, y[rows], groups=(np.arange(60) // 2)[rows], prior=frequencies(y), n_draws=50)
         alone = replace(alone, excess=judged.excess)  # what the models say of all inputs bounds the losses of each part
+        alone.shared.note("order", Order(alone, families=3))  # tests hold for all parts together
         assert ranking_json(part.assay, [0.2, 1.0]) == ranking_json(alone, [0.2, 1.0])
 
 
 def test_a_part_of_one_instance(files):
     site = np.array(["one"] + ["rest"] * 59)
     a = uq.assay({"de": uq.load(files / "de.npz")}, np.load(files / "labels.npy"), subgroups={"site": site}, n_draws=10)
-    ranked = parts_of(a, "site")[0].assay.ranked(0.5)
+    ranked = next(subgroups_of(a, "site")).assay.ranked(0.5)
     assert ranked[0].estimate.n == 1
 
 
@@ -53,7 +56,7 @@ def test_first_places_name_the_exceptions():
     good_at_0 = np.where(np.arange(15)[:, None] < 10, [0.9, 0.1], [0.6, 0.4])
     good_at_1 = np.where(np.arange(15)[:, None] < 10, [0.5, 0.5], [0.1, 0.9])
     a = uq.assay({"x": uq.Point(good_at_0), "z": uq.Point(good_at_1)}, y, subgroups={"part": y}, n_draws=10)
-    overall, others = first_places(a, parts_of(a, "part"), 0.5)
+    overall, others = first_places(a, list(subgroups_of(a, "part")), 0.5)
     e = {m: a.loss(m, 0.5).mean() for m in ("x", "z")}
     assert overall == min(e, key=e.get)
     assert others == ({"x": ["0"]} if overall == "z" else {"z": ["1"]})
@@ -66,7 +69,7 @@ def test_json_of_parts(judged):
         ("site", "B", 30),
         ("site", "C", 15),
     ]
-    assert found[1]["tradeoff"] == ranking_json(parts_of(judged, "site")[1].assay, [0.5])["tradeoff"]
+    assert found[1]["tradeoff"] == ranking_json(list(subgroups_of(judged, "site"))[1].assay, [0.5])["tradeoff"]
 
 
 def test_rank_shows_every_part(files, site, run):

@@ -20,7 +20,7 @@ def test_one_line_for_each_model(capsys):
     pair = np.tile([[0.9, 0.1], [0.1, 0.9]], (30, 1, 1))
     text = printed({"pair": pair, "wrong": np.tile([[0.999, 0.001]], (30, 1))}, VOTES, capsys)
     lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
-    assert "votes of 30 instances" in lines["Could"]
+    assert "votes of 30 cases" in lines["Could"]
     assert float(lines["pair"].split()[1]) > 80
     assert lines["wrong"].split()[1:4] == ["–", "0.0", "%"]
     assert "a test of level 10 %, divided by 90 %" in text

@@ -63,7 +63,7 @@ def test_weights_where_the_search_of_the_authors_code_began_are_none(random_gene
     )
     assert np.isnan([t.statistic, expected.statistic, *t.weights]).all()
     assert (t.after, t.n_members) == (None, 4)
-    assert t.reason == "the measure is undefined for these labels with 3 instances"
+    assert t.reason == "the measure is undefined for these labels with 3 cases"
 
 
 @pytest.mark.parametrize("measure", ["skce-ul", "skce-uq", "l2-confidence-debiased", "hosmer-lemeshow-paper-code"])
@@ -73,7 +73,7 @@ def test_a_set_whose_measure_is_undefined_has_a_result(measure, random_generator
     found = uq.assay(kinds, [1], n_draws=5, calibration=[measure, "ece-confidence"], tradeoffs=[0.5])
     for t in found.calibration[::2]:
         assert np.isnan([t.statistic, t.pvalue, t.accuracy_weighted, *t.weights]).all()
-        assert t.reason == "the measure is undefined for these labels with 1 instance"
+        assert t.reason == "the measure is undefined for these labels with 1 case"
         assert (t.after, t.before.count.sum()) == (None, 1)
     for t in found.calibration[1::2]:
         assert np.isfinite(t.pvalue)

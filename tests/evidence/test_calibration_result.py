@@ -13,7 +13,7 @@ def test_an_undefined_pvalue_says_why():
     found = uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], n_draws=5, calibration=["skce-ul", "ece-confidence"])
     t = found.calibration[0]
     assert np.isnan(t.pvalue)
-    assert "the measure is undefined for these labels with 1 instance" in said(t)
+    assert "the measure is undefined for these labels with 1 case" in said(t)
     assert np.isnan(found.rows("calibration")[0]["pvalue_adjusted"])
 
 

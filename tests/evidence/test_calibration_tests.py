@@ -216,8 +216,8 @@ def test_large_test_sets_are_tested_in_part(monkeypatch, judged):
     found = uq.assay(models, y, n_draws=5)
     assert {t.model: t.n_tested for t in found.calibration} == {"DE": 41, "sure": 150, "EDL": 150}
     assert {t.n_instances for t in found.calibration} == {150}
-    assert all(said(t).startswith("tested on 41 of 150 instances") == (t.model == "DE") for t in found.calibration)
-    assert any("calibration tests of DE took 41 of the 150 instances" in w.text for w in found.warnings)
+    assert all(said(t).startswith("tested on 41 of 150 cases") == (t.model == "DE") for t in found.calibration)
+    assert any("calibration tests of DE took 41 of the 150 cases" in w.text for w in found.warnings)
     rows = choose_instances(150, 41, None, 0)
     part = credal_calibration_test(y[rows], models["DE"][rows], rng=np.random.default_rng([0, 21]))
     assert one(found, "DE", part.measure).statistic == part.statistic

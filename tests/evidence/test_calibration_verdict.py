@@ -168,16 +168,16 @@ def test_many_names_are_counted():
 def test_a_part_of_the_instances_is_told_of_each_model():
     part = {"n_tested": 1000, "n_instances": 20000}
     (rejected,) = said(made_up_tests(("m", 0.001), **part, **SINGLE))
-    assert rejected == "m is not confidence calibrated (p = .001 on 1,000 of 20,000 instances), in a test."
+    assert rejected == "m is not confidence calibrated (p = .001 on 1,000 of 20,000 cases), in a test."
     (passed,) = said(made_up_tests(("m", 0.4), **part, **SINGLE))
     assert passed == (
-        "The calibration tests could not tell m from a calibrated one (p = .40 on 1,000 of 20,000 instances)."
+        "The calibration tests could not tell m from a calibrated one (p = .40 on 1,000 of 20,000 cases)."
     )
     whole = made_up("a", "ece-confidence", pvalue=0.0001, n_tested=20000, n_instances=20000, **SINGLE)
     mixed = made_up("DE", "ece-confidence", pvalue=0.001, **part)
     assert said([whole, mixed])[0] == (
         "a is not confidence calibrated (p < .001); no mixture of the 3 members of DE is confidence calibrated "
-        "(p = .001 on 1,000 of 20,000 instances), adjusted by Holm for 2 tests."
+        "(p = .001 on 1,000 of 20,000 cases), adjusted by Holm for 2 tests."
     )
 
 

@@ -69,7 +69,7 @@ def test_few_instances_groups_and_classes(random_generator):
     members = random_prediction("Members", random_generator, 12, 3)
     assert note_of(judged({"m": members}, np.zeros(12, dtype=int), groups=np.arange(12) // 3), "dependent-labels")
     one = judged({"m": p[:1]}, [0])
-    assert "1 instance:" in note_of(one, "few-instances").text
+    assert "1 case:" in note_of(one, "few-instances").text
 
 
 def test_groups_of_unequal_sizes_count_like_fewer(random_generator):

@@ -28,9 +28,9 @@ def test_a_single_model_is_named():
 
 def test_models_that_cannot_be_told_apart_are_named():
     a = judged({"a": (0.15, 0.05), "b": (0.1502, 0.05), "c": (0.3, 0.05)}, N)
-    assert a.headline()[0].endswith("choose a (b cannot be told from it).")
+    assert a.headline()[0].endswith("choose a (b could be as good).")
     many = judged({"a": (0.15, 0.05), **{f"b{j}": (0.1501, 0.05) for j in range(7)}}, N)
-    assert "choose a (none of the 7 others can be told from it)." in many.headline()[0]
+    assert "choose a (each of the 7 others could be as good)." in many.headline()[0]
 
 
 def test_a_change_of_the_choice_leaves_a_range_for_both():
@@ -94,6 +94,32 @@ def test_one_unit_says_only_what_is_in_it(n, groups, only):
     )
 
 
+@pytest.mark.parametrize("groups", [None, [0] * 6])
+@pytest.mark.parametrize("sets", [False, True])
+def test_one_unit_with_an_infinite_loss_has_no_p_value(groups, sets):
+    n = 1 if groups is None else 6
+    good = uq.Members([[[0.9, 0.1], [0.8, 0.2]]] * n) if sets else uq.Point([[0.9, 0.1]] * n)
+    a = uq.assay({"a": good, "b": uq.Point([[0.0, 1.0]] * n)}, [0] * n, floor=0, groups=groups, calibration=())
+    assert a.headline()[0] == f"From {'1 case' if groups is None else '1 group'} nothing can be said about other cases."
+    assert not re.search(r"\bp [=<≤≥]", " ".join(a.verdict()))
+    assert "worse" not in " ".join(a.verdict()).lower()
+    for ranks in (a.rank_sets(0.5), a.rank_sets(0.0), a.rank_sets(metric="log-loss"), a.rank_sets(metric="brier")):
+        assert np.isnan(ranks.comparisons.adjusted).all()
+        assert not ranks.better.any()
+    assert not [c for c in a.claims() if c.pvalue <= 0.05]
+    assert "without intervals: from 1 " in a.ranking().to_markdown()
+    assert "Without intervals: from 1 " in a.metrics().to_markdown()
+
+
+def test_what_holds_at_every_positive_tradeoff_begins_at_a_number_that_can_be_read():
+    """Sets that hold the label wholly have E = 0 at λ = 0, as saying nothing has."""
+    a = judged({"a": (0.0, 0.05), "b": (0.3, 0.05)}, 2000, width=0.0, prior=[1.0, 0.0])
+    (claim,) = [c for c in a.claims() if c.facts.get("every_model")]
+    assert 0 < claim.low < 1e-5
+    assert a.headline()[1] == "Above λ = 0.001 no model is worth using."
+    assert not any("e-0" in text for text in a.verdict())
+
+
 def test_infinite_means():
     a = uq.assay({"sure": uq.Point([[1.0, 0.0], [1.0, 0.0]])}, [0, 1], floor=0)
     assert a.headline() == ("No model has a finite log loss, so none can be chosen; give a floor above 0.",)
@@ -104,7 +130,7 @@ def test_equal_models():
     same = predicted(0.15, 0.1, n)
     labels = np.zeros(n, dtype=int)
     a = uq.assay({"a": same, "b": same}, labels, floor=0.2, prior=[0.5, 0.5], calibration=(), n_draws=20)
-    assert a.headline()[0].endswith("choose a (b cannot be told from it).")
+    assert a.headline()[0].endswith("choose a (b could be as good).")
 
 
 @pytest.mark.parametrize("j", [2, 4, 12])

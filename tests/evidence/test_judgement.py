@@ -327,8 +327,8 @@ def test_one_instance_says_that_it_has_no_interval():
     assert row.model == "b"
     assert row.below == ("vacuous", "class-prior")
     assert np.isnan(row.estimate.low)
-    assert "1 instance: no interval" in said(row.estimate)
-    assert any("Only 1 instance:" in w.text for w in result.warnings)
+    assert "1 case: no interval" in said(row.estimate)
+    assert any("Only 1 case:" in w.text for w in result.warnings)
 
 
 def test_infinite_losses_are_said_and_lose():

@@ -43,7 +43,7 @@ def test_where_it_is_not_the_detectable_difference_is_told():
 def test_worse_by_less_than_the_margin():
     a = judged(0.04, 0.05, n=3000)
     assert next(r for r in a.ranked(0.5) if r.rank == 2).pvalue_adjusted <= 0.05
-    (said,) = [text for text in details(a) if text.startswith("Worse than a is b by ")]
+    (said,) = [text for text in details(a) if text.startswith("Worse than a: b by ")]
     assert "; b is no worse by more than 0.05 (p " in said
 
 

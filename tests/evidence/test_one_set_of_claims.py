@@ -1,6 +1,7 @@
 """Nothing that an assay says contradicts anything else that it says: held together over thousands of random assays."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import uqassay as uq
 from uqassay.evidence.answer import Recommendation
 from uqassay.evidence.order import order_of, rank_sets_at
+from uqassay.evidence.subgroups import part_names, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 DISTANCES = ("kl", "kl", "kl", "brier", "js", "tv")
@@ -25,6 +27,7 @@ def random_assay(seed: int) -> uq.Assay:
     )
     truth = rng.dirichlet(np.full(k, rng.choice([0.2, 1.0])), n)
     labels = (truth.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
+    parts = {"site": rng.integers(0, 3, n), "kind": rng.integers(0, 2, n)} if rng.random() < 0.25 else {}
     sets = rng.random() < 0.75  # with points alone nothing depends on λ
     spread = rng.choice([0.02, 0.1, 0.5])  # between the models
     models: dict[str, object] = {}
@@ -33,13 +36,17 @@ def random_assay(seed: int) -> uq.Assay:
             models[f"m{i}"] = models["m0"]
             continue
         kind = str(rng.choice(["point", "members", "intervals"])) if sets else "point"
-        runs = [_prediction(rng, kind, truth, spread) for _ in range(int(rng.choice([1, 1, 1, 3])))]
+        # where there are parts, each model is weak in one of them
+        weak = parts["site"] == rng.integers(0, 3) if parts else np.zeros(n, dtype=bool)
+        seen = np.where(weak[:, np.newaxis], 0.5 * truth + 0.5 / k, truth)
+        runs = [_prediction(rng, kind, seen, spread) for _ in range(int(rng.choice([1, 1, 1, 3])))]
         models[f"m{i}"] = runs if len(runs) > 1 else runs[0]
     votes = rng.random() < 0.1
     answers = rng.multinomial(9, truth / truth.sum(axis=1, keepdims=True)) if votes else labels
     return uq.assay(
         models,
         answers,
+        subgroups=parts,
         groups=np.sort(rng.integers(0, max(2, n // 6), n)) if rng.random() < 0.2 else None,
         distance=str(rng.choice(DISTANCES)),
         floor=float(rng.choice([0.0, 1e-3])) if rng.random() < 0.15 else None,
@@ -75,6 +82,7 @@ def contradictions(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
     yield from _ranges_of_claims(a, pool)
     yield from _choices(a, pool)
     yield from _rankings(a, rng)
+    yield from _parts(a)
 
 
 def _inside(low: float, high: float, pool: list[float]) -> list[float]:
@@ -164,6 +172,30 @@ def _choice_at(a: uq.Assay, c: Recommendation, t: float, *, conditional: bool) -
         yield f"{where} {first} is worth using, and the tests do not tell it from the baselines"
 
 
+def _parts(a: uq.Assay) -> Iterator[str]:
+    """Of the parts of the test set the claims, and the sentence, say what the rank sets and p-values of the tables say."""
+    rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
+    if not a.winners():
+        return
+    winner, claimed = rows[0].model, [c for c in a.claims() if c.kind == "subgroup"]
+    if bool(claimed) != any(s.startswith(f"Better than {winner}") and " of the test set: " in s for s in a.verdict()):
+        yield f"{len(claimed)} claims on parts, and the verdict is {a.verdict()}"
+    for part in (part for by in part_names(a) for part in subgroups_of(a, by)):
+        mine = [c for c in claimed if (c.facts["by"], c.facts["value"]) == (part.by, part.value)]
+        said = {name: p for c in mine for name, p in c.facts["pvalues"].items()}
+        ranks = part.assay.rank_sets(DEFAULT_TRADEOFF)
+        told = {name for name in ranks.names if ranks.is_better(name, winner)}
+        if told != said.keys():
+            yield f"where {part.by} is {part.value} {sorted(said)} are said to be better than {winner}, told {sorted(told)}"
+        names = ranks.comparisons.names
+        for name, p in said.items():
+            if p != ranks.comparisons.adjusted[names.index(name), names.index(winner)]:
+                yield f"where {part.by} is {part.value} p of {name} is {p}, and another one in the table"
+        shown = next(r for r in part.assay.ranked(DEFAULT_TRADEOFF) if r.model == winner)
+        if told and shown.rank_low == 1:
+            yield f"where {part.by} is {part.value} {winner} is beaten by {sorted(told)}, and its ranks begin with 1"
+
+
 def _rankings(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
     """With points alone, E is the distance at every λ, and the same tests tell the same."""
     if any(m.columns["nonspecificity"].any() for m in a.candidates):
@@ -174,6 +206,51 @@ def _rankings(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
     beyond = a.rank_sets(float(rng.uniform(0, 5)))
     if not np.array_equal(here.better, beyond.better):
         yield "E of points tells something else at another λ"
+
+
+QUESTIONS = {
+    "comparison": lambda a: a.compare(a.model_names[0], a.model_names[-1]),
+    "ranking": lambda a: a.ranked(0.3),
+    "rank sets": lambda a: [a.rank_sets(t) for t in (0.0, 0.1, 2.0)],
+    "verdict": lambda a: a.verdict(),
+    "accuracy": lambda a: a.rank_sets(metric="accuracy"),
+    "metrics": lambda a: a.metrics(0.7),
+    "scale check": lambda a: a.scale_check(0.3),
+    "mistakes": lambda a: a.mistake_ranking(),
+    "parts": lambda a: a.rows("subsets", by="part"),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_do_not_depend_on_the_order_of_the_questions(seed):
+    """To the last bit, with more instances than one chunk of sums has."""
+    rng = np.random.default_rng(seed)
+    n, j = 9000, int(rng.integers(2, 5))
+    labels = rng.integers(0, 3, n)
+    near = np.where(np.eye(3)[labels] == 1, 0.6, 0.2)
+    models = {f"m{i}": _prediction(rng, ("members", "point")[(i + seed) % 2], near, 0.05) for i in range(j)}
+    a = uq.assay(
+        models,
+        labels,
+        groups=rng.integers(0, 900, n) if seed == 3 else None,
+        subgroups={"part": rng.integers(0, 2, n)},
+        calibration=(),
+        measures=("total-entropy",),
+        tradeoffs=(DEFAULT_TRADEOFF,),
+        scales=(1.0, 2.0),
+        n_draws=20,
+    )
+
+    def found(questions: list[str]) -> dict[str, object]:
+        asked = replace(a)  # which knows nothing
+        for question in questions:
+            QUESTIONS[question](asked)
+        return {key: value for key, value in asked.to_json().items() if key != "provenance"}
+
+    expected = found([])
+    for first in ("comparison", str(rng.choice(list(QUESTIONS)))):
+        rest = [str(name) for name in rng.permutation(list(QUESTIONS)) if name != first]
+        assert found([first, *rest]) == expected, (first, rest)
 
 
 @pytest.mark.parametrize("block", range(30))

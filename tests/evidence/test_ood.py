@@ -161,8 +161,8 @@ def test_scores_from_elsewhere(random_generator):
     without = detect_ood(own, {"m": outside})
     row = row_of(without.rows(), score="density", metric="ood-auc")
     assert np.isnan(row["estimate"])
-    assert texts(row) == ["density is not known for the instances out of distribution"]
-    with refuses("b", "undefined", got="density is not known for the instances out"):
+    assert texts(row) == ["density is not known for the cases out of distribution"]
+    with refuses("b", "undefined", got="density is not known for the cases out"):
         without.compare(("m", "margin"), ("m", "density"))
     with refuses("uncertainties", "choice", got="got 'x'"):
         detect_ood(own, {"m": outside}, uncertainties={"x": {"density": density_out}})

@@ -73,7 +73,7 @@ def test_findings_are_a_table_of_the_rows(both, monkeypatch):
 def test_it_is_shown_with_the_greatest_area_first(random_generator):
     inside, outside = ({"m": random_prediction("Members", random_generator, n, 3)} for n in (50, 40))
     found = detect_ood_in_predictions(inside, outside)
-    assert "50 instances in distribution, 40 instances out" in " ".join(check_shown(found, "m", "margin").split())
+    assert "50 cases in distribution, 40 cases out" in " ".join(check_shown(found, "m", "margin").split())
     areas = [row.bar.value for row in found._shown_table().rows]
     assert areas == sorted(areas, reverse=True)
     assert len(areas) == len(found.score_names("m"))

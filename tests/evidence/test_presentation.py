@@ -32,7 +32,7 @@ def test_repr_is_the_headline_in_a_few_lines(judged):
     shown = check_shown(judged, *HOSTILE)
     assert len(shown.splitlines()) <= 10
     assert "3 models" in shown
-    assert "300 instances of 3 classes" in squeezed(shown)
+    assert "300 cases of 3 classes" in squeezed(shown)
     assert all(squeezed(sentence) in squeezed(shown) for sentence in judged.headline())
 
 
@@ -78,7 +78,7 @@ def test_every_assay_can_be_shown(case):
     check_shown(made)
     check_shown(made.ranking(0.0))
     if case == "groups":
-        assert "2 models (a and b, 1 to 2 training runs) on 8 instances in 4 groups" in repr(made)
+        assert "2 models (a and b, 1 to 2 training runs) on 8 cases in 4 groups" in repr(made)
 
 
 def test_hundred_models_stay_readable():

@@ -37,4 +37,4 @@ def test_logits_of_one_side_only(random_generator):
         {"m": random_prediction("Point", random_generator, 30, 3)}, {"m": uq.Point.from_logits(logits)}
     )
     row = row_of(found.rows(), score="free-energy", metric="aupr-out")
-    assert texts(row) == ["free-energy is not known for the instances in distribution"]
+    assert texts(row) == ["free-energy is not known for the cases in distribution"]

@@ -9,6 +9,7 @@ from tests.evidence.verdict_cases import claims, judged, noise, predicted
 import uqassay as uq
 from uqassay.evidence.sentences import details, verdict
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.report.sentences import answer_choices
 from uqassay.text import pvalue_text, significant, visible
 
 SITE = np.array(["a", "b", "c", "d", "e"])
@@ -38,7 +39,7 @@ def test_the_best_and_the_worse_against_the_ranking():
         "(p < .001, adjusted for all pairs)."
     )
     assert sentence_with(a, "Worse than") == (
-        f"Worse than a there are b by {float(second.difference):.3f} and c by {float(third.difference):.3f} "
+        f"Worse than a at λ = 0.5: b by {float(second.difference):.3f} and c by {float(third.difference):.3f} "
         "(p < .001, adjusted for all pairs)."
     )
 
@@ -53,13 +54,29 @@ def test_what_could_be_as_good():
         f"a true difference of {significant(b.detectable, 2)} would have been found 4 times in 5."
     )
     assert 0.001 < b.detectable < 0.2
-    assert "is c by 0.2" in sentence_with(a, "Worse than a there")
+    assert ": c by 0.2" in sentence_with(a, "Worse than a at λ = 0.5")
+
+
+def test_worse_than_another_model_than_the_winner():
+    """c is close to v and always worse; w, the lowest mean, scatters too much to be told from c."""
+    n = 400
+    near, far = noise(n, 1, 0.1), noise(n, 2, 0.25)
+    losses = {"w": 0.298 + far, "v": 0.30 + near, "c": 0.312 + near + noise(n, 3, 0.01)}
+    models = {name: predicted(d, 0.05, n) for name, d in losses.items()}
+    a = uq.assay(models, np.zeros(n, dtype=int), floor=0.2, prior=[0.5, 0.5], calibration=(), measures=(), n_draws=200)
+    ranks = a.rank_sets(0.5)
+    assert (ranks.is_better("w", "c"), ranks.is_better("v", "c")) == (False, True)
+    assert "v could be as good (p" in sentence_with(a, "has the lowest mean E, ")
+    assert sentence_with(a, "Worse than") == "Worse than v at λ = 0.5: c by 0.012 (p < .001, adjusted for all pairs)."
+    (card,) = answer_choices(a.answer())
+    assert card.others == (("Could be as good", ("v",)), ("Not as good at any of these λ", ("c",)))
+    assert a.headline()[0].endswith("choose w (v could be as good).")
 
 
 def test_many_models_are_counted():
     a = judged({"a": (0.15, 0.1), **{f"b{j}": (0.3 + 0.01 * j, 0.1) for j in range(6)}}, 2000)
     assert re.search(
-        r"are b0 by 0\.1\d+, b1 by 0\.1\d+, b2 by 0\.1\d+ and 3 others by more", sentence_with(a, "Worse than a")
+        r": b0 by 0\.1\d+, b1 by 0\.1\d+, b2 by 0\.1\d+ and 3 others by more", sentence_with(a, "Worse than a")
     )
 
 
@@ -99,7 +116,7 @@ def test_the_same_losses_are_said():
 
 def test_a_constant_difference_is_said():
     a = judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, 2000, width=0.0)
-    assert "is b by 0.150 in every case" in sentence_with(a, "Worse than a")
+    assert ": b by 0.150 in every case" in sentence_with(a, "Worse than a")
 
 
 def test_where_each_of_several_choices_is_lowest():

@@ -335,17 +335,17 @@ def test_a_dialog_gives_the_focus_back(driver, close):
 def test_points_that_open_an_instance_are_walked_with_the_arrow_keys(driver):
     chart = "document.getElementById('entropy-confidence')"
     driver.execute_script(f"{chart}.focus()")
-    assert "Enter opens the instance" in driver.execute_script(f"return {chart}.ariaLabel")
+    assert "Enter opens the case" in driver.execute_script(f"return {chart}.ariaLabel")
     told = []
     for key in (RIGHT, RIGHT, UP):
         press(driver, key)
         told.append(driver.execute_script(f"return {chart}.querySelector('.tip:not([hidden])').textContent"))
     assert len(set(told)) == 3
-    assert all("instance" in text for text in told)
+    assert all("case" in text for text in told)
     press(driver, ENTER)
-    instance = told[-1].split("instance ")[1].split("confidence")[0]
+    instance = told[-1].split("case ")[1].split("confidence")[0]
     assert driver.execute_script("return document.activeElement.id") == "picked"
-    assert driver.switch_to.active_element.text.startswith(f"Instance {instance}")
+    assert driver.switch_to.active_element.text.startswith(f"Case {instance}")
     assert driver.execute_script(f"return {chart}.querySelector('.tip').hidden")
 
 

@@ -154,10 +154,10 @@ def test_a_model_without_mistakes_is_left_out_of_the_tests_alone():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("no mistakes", "No model makes a mistake on these instances: there is nothing to rank."),
-        ("only mistakes", "All predictions are mistakes on these instances: there is nothing to rank."),
-        ("one score for all", "There is nothing to choose by: m has no score that differs between instances."),
-        ("one instance", "No model makes a mistake on these instances: there is nothing to rank."),
+        ("no mistakes", "No model makes a mistake on these cases: there is nothing to rank."),
+        ("only mistakes", "All predictions are mistakes on these cases: there is nothing to rank."),
+        ("one score for all", "There is nothing to choose by: m has no score that differs between cases."),
+        ("one instance", "No model makes a mistake on these cases: there is nothing to rank."),
     ],
 )
 def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
@@ -178,7 +178,7 @@ def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
 def test_each_model_says_why_nothing_can_be_ranked():
     models = {"sure": uq.Point([[0.9, 0.1], [0.2, 0.8]]), "flat": uq.Point([[0.5, 0.5]] * 2)}
     found = mistakes_section(uq.assay(models, [0, 1], n_draws=10))
-    words = "sure makes no mistake here; flat has no score that differs between instances."
+    words = "sure makes no mistake here; flat has no score that differs between cases."
     assert found == {"finding": f"There is nothing to choose by: {words}"}
 
 
@@ -211,7 +211,7 @@ def test_every_choice_of_a_score_has_its_sentences(lens):
         assert len(view["refusal_notes"]) == len(view["refusal"]) == len(lens["refused"])
         assert len(set(view["refusal"])) == len(lens["refused"])
     by_score = {view["score"]: view for view in lens["views"]}
-    assert "agreeing (the score is the same in every instance" in by_score["epistemic-entropy"]["absent"]
+    assert "agreeing (the score is the same in every case" in by_score["epistemic-entropy"]["absent"]
     assert "members (it has no such score)" in by_score["<b>noise"]["absent"]
 
 

@@ -31,7 +31,7 @@ def test_the_newest_result_is_shown_everywhere(sides, capsys):
     assay.ood(others)
     found = assay.ood(others, level=0.8)
     best = max(found.rows(), key=lambda row: row["estimate"] if row["metric"] == "ood-auc" else -1)
-    title = "Out-of-distribution detection by 2 models (ensemble and point): 80 instances in distribution, 50 instances out."
+    title = "Out-of-distribution detection by 2 models (ensemble and point): 80 cases in distribution, 50 cases out."
     section = re.search(r'<details class="section" id="lens-ood".*?</details>', render(assay), re.DOTALL)[0]
     print_report(assay)
     terminal, markdown = capsys.readouterr().out, assay.to_markdown()

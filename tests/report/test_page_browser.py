@@ -534,28 +534,28 @@ def test_a_model_without_mistakes_is_told_as_one(other_page):
     }
     page = other_page(models, y)
     note = texts(page, "#mistakes-refusal .note")[0]
-    assert "perfect (it makes no mistake on these instances)" in note
-    assert "varied (it makes no mistake on these instances)" in note
-    assert "flat (the score is the same in every instance: nothing to choose by)" in note
+    assert "perfect (it makes no mistake on these cases)" in note
+    assert "varied (it makes no mistake on these cases)" in note
+    assert "flat (the score is the same in every case: nothing to choose by)" in note
     assert texts(page, "#mistakes-refusal tbody tr") == []  # one model alone, told in the sentence
     assert said(page).startswith("Refusing the 10 % most uncertain (by ")
     assert "the accuracy of some" in said(page)
     assert "No errors" not in "".join(texts(page, "#lens-mistakes .warning"))
     choose(page, "Uncertainty by", "each model's best score")
     assert (
-        "flat (no score of it differs between instances: nothing to choose by)"
+        "flat (no score of it differs between cases: nothing to choose by)"
         in texts(page, "#mistakes-refusal .note")[0]
     )
     choose(page, "Compare", "the scores of varied")
     assert texts(page, "#mistakes-tests .empty") == [
-        "Fewer than two scores of varied have this metric: it makes no mistake on these instances."
+        "Fewer than two scores of varied have this metric: it makes no mistake on these cases."
     ]
 
 
 def test_one_sentence_where_no_model_makes_a_mistake(other_page):
     y = np.arange(12) % 3
     page = other_page({"a": uq.Point(0.05 + 0.85 * np.eye(3)[y]), "b": uq.Point(0.1 + 0.7 * np.eye(3)[y])}, y)
-    assert said(page) == "No model makes a mistake on these instances: there is nothing to rank."
+    assert said(page) == "No model makes a mistake on these cases: there is nothing to rank."
     assert texts(page, "#lens-mistakes table") == []
 
 

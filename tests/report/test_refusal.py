@@ -94,13 +94,13 @@ def test_the_finding_quotes_the_limit_nearest_to_half_of_the_error_rate(case, re
 def test_the_words_of_the_lead(plain, grouped):
     text = plain[1]["text"]
     assert (
-        "30 % of the instances, drawn at random (120 instances), chose the limits below, the model and" in text["lead"]
+        "30 % of the cases, drawn at random (120 cases), chose the limits below, the model and" in text["lead"]
     )
     assert "the other 280 certified it" in text["lead"]
     assert "New cases must come from the same source." in text["lead"]
     assert text["limits_caption"].startswith("Each limit holds with 95 % confidence by itself, not all rows together.")
     text = grouped[1]["text"]
-    assert "30 % of the groups, drawn at random (120 instances), chose" in text["lead"]
+    assert "30 % of the groups, drawn at random (120 cases), chose" in text["lead"]
     assert "with 80 % confidence by itself" in text["limits_caption"]
     assert text["remarks"] == []
 
@@ -115,7 +115,7 @@ def test_what_is_chosen_does_not_see_the_certifying_part():
     limit = before["finding"].split("at most ")[1].split(" %")[0]
     assert after["finding"] == (
         f"No threshold on the total entropy of m is certified to keep at most {limit} % errors "
-        "(95 % confidence, 280 certifying instances)."
+        "(95 % confidence, 280 certifying cases)."
     )
     assert "chose the limits below and the threshold" in after["text"]["lead"]
 
@@ -136,7 +136,7 @@ def test_no_limit_below_the_error_rate():
     assert lens["limits"] == []
     assert lens["finding"] == lens["text"]["none"]
     assert lens["finding"] == (
-        "m is wrong on 0.0 % of the instances that choose, no more than the lowest limit here (0.5 %), "
+        "m is wrong on 0.0 % of the cases that choose, no more than the lowest limit here (0.5 %), "
         "so no refusal is certified."
     )
     assert lens["costs"][0]["every"][0] == 0.0

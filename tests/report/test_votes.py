@@ -31,16 +31,16 @@ def test_a_model_with_sets_is_judged_by_its_set_and_its_mean(votes):
     rows = {row["of"]: row for row in a.rows("votes")}
     for of, row in rows.items():
         assert found["models"][0][of] == [row["estimate"], row["low"], row["high"]]
-    assert found["finding"].startswith(f"Of 60 instances, an estimated {percent(rows['set']['estimate'])} (")
+    assert found["finding"].startswith(f"Of 60 cases, an estimated {percent(rows['set']['estimate'])} (")
     assert "have votes that could come from the set of wide, " in found["finding"]
     assert found["finding"].endswith("% from its mean alone.")
     assert "each with 20 votes." in found["text"]["note"]
-    assert "all 60 instances" in found["text"]["note"]
+    assert "all 60 cases" in found["text"]["note"]
 
 
 def test_a_model_without_a_set_has_one_share(votes):
     found = votes_section(uq.assay({"wrong": wrong()}, votes, **SMALL))
-    assert found["finding"].startswith("Of 60 instances, an estimated 0.0 % (")
+    assert found["finding"].startswith("Of 60 cases, an estimated 0.0 % (")
     assert found["finding"].endswith(") have votes that could come from wrong.")
     assert list(found["text"]["heads"]) == ["model", "mean"]
 
@@ -55,7 +55,7 @@ def test_many_models_are_named_in_part(votes):
     said = f"could come from the set of a, {of_b} from the set of b, 0.0 % from c and 2 others below."
     assert said in found["finding"].replace("\u00a0", " ")
     assert found["models"][2]["set"] == [None, None, None]
-    assert "59 of 60 instances, each with 2 to 20 votes, 19.7 in the mean; run 1 of models" in found["text"]["note"]
+    assert "59 of 60 cases, each with 2 to 20 votes, 19.7 in the mean; run 1 of models" in found["text"]["note"]
 
 
 def test_no_section_without_numbers_of_votes(votes):
@@ -66,6 +66,6 @@ def test_no_section_without_numbers_of_votes(votes):
 def test_a_single_instance_has_no_interval(votes):
     a = uq.assay({"wide": wide(1)}, votes[:1], **SMALL)
     found = votes_section(a)
-    assert found["finding"].startswith("Of 1 instance, an estimated ")
+    assert found["finding"].startswith("Of 1 case, an estimated ")
     assert "(" not in found["finding"]
-    assert "all 1 instances" not in found["text"]["note"]
+    assert "all 1 cases" not in found["text"]["note"]

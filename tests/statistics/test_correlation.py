@@ -207,15 +207,15 @@ def test_undefined_pearson_has_a_note():
     assert texts(pearson_estimate([1, 2, np.inf], [1, 2, 3])) == ["infinite values: 1, no correlation"]
     exact = pearson_estimate([1, 2, 3], [2, 4, 6])
     assert (float(exact), said(exact)) == (1.0, "exactly linear: no interval")
-    assert texts(pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher")) == ["3 instances: no interval"]
+    assert texts(pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher")) == ["3 cases: no interval"]
     lonely = pearson_estimate([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])
     assert float(lonely) == pytest.approx(np.corrcoef([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])[0, 1])
-    assert texts(lonely) == ["one instance or group decides the value: no interval"]
+    assert texts(lonely) == ["one case or group decides the value: no interval"]
     assert np.isnan(lonely.low)
     drawn = pearson_estimate([0, 0, 0, 1, 1], [1, 2, 4, 3, 5], method="bca", n_draws=300)
     assert "resamples, which are left out" in said(drawn)
     assert said(pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"])).startswith(
-        "1 group | one instance or group decides"
+        "1 group | one case or group decides"
     )
     with refuses("method", "conflict", got="got groups"):
         pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")
@@ -646,7 +646,7 @@ def test_no_comparable_pair_gives_nan(weighted):
     assert found.pairs == 0
     statistic = concordance_linearised(np.array([2.0]), np.array([1.0]), None)
     assert np.isnan(statistic.value)
-    assert texts(statistic) == ["no two instances differ in the truth"]
+    assert texts(statistic) == ["no two cases differ in the truth"]
 
 
 def test_equal_truths_with_weights_are_undefined_despite_rounding():

@@ -298,10 +298,10 @@ def test_runs_make_the_interval_wider_when_they_differ(random_generator):
 
 def test_one_instance_or_one_group_has_no_interval():
     for estimate, note in (
-        (mean_estimate([2.0]), "1 instance: no interval"),
-        (mean_estimate([[2.0], [2.0]]), "2 runs | 1 instance: no interval"),
+        (mean_estimate([2.0]), "1 case: no interval"),
+        (mean_estimate([[2.0], [2.0]]), "2 runs | 1 case: no interval"),
         (mean_estimate([1.0, 3.0], groups=["a", "a"]), "1 group | 1 group: no interval"),
-        (mean_estimate([2.0, 7.0], sample_weight=[3, 0]), "1 instance: no interval"),
+        (mean_estimate([2.0, 7.0], sample_weight=[3, 0]), "1 case: no interval"),
     ):
         np.testing.assert_array_equal(ends(estimate), [2.0, np.nan, np.nan])
         assert said(estimate) == note
@@ -433,7 +433,7 @@ def test_a_single_run_has_a_note(n_runs):
 
 
 def test_weights_of_zero_leave_a_single_unit():
-    assert single_unit(make_units(2, None, [1, 0])).text == "1 instance: no interval"
+    assert single_unit(make_units(2, None, [1, 0])).text == "1 case: no interval"
     assert (single_unit(ONE).code, single_unit(ONE).text) == ("no-interval", "1 group: no interval")
     assert single_unit(ONE, "no test", "no-test").code == "no-test"
 
@@ -502,7 +502,7 @@ def test_shares_whose_mean_rounds_to_one_count_as_ones():
 
 def test_edge_cases():
     assert np.isnan(proportion_estimate([1.0]).low)
-    assert texts(proportion_estimate([1.0])) == ["1 instance: no interval"]
+    assert texts(proportion_estimate([1.0])) == ["1 case: no interval"]
     perfect = proportion_estimate([1, 1, 1, 1], groups=[0, 0, 1, 1])
     assert perfect.high == 1.0
     assert perfect.low < proportion_estimate([1, 1, 1, 1]).low

@@ -84,7 +84,7 @@ def test_undefined_values_and_single_units_have_notes():
     undefined = linearised_estimate(Linearised(np.nan, np.zeros(3), notes=(Note("undefined", "no mistakes"),)))
     assert np.isnan(undefined)
     assert texts(undefined) == ["no mistakes"]
-    assert texts(linearised_estimate(mean_of([2.0]))) == ["1 instance: no interval"]
+    assert texts(linearised_estimate(mean_of([2.0]))) == ["1 case: no interval"]
     assert texts(linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
@@ -287,10 +287,10 @@ def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
 def test_equal_statistics_are_equal_and_not_undefined(random_generator):
     found = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([1.0, 2.0, 4.0]))
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
-    assert "the two agree on every instance" in said(found)
+    assert "the two agree on every case" in said(found)
     shifted = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([2.0, 3.0, 5.0]))
     assert np.isnan(shifted.pvalue)
-    assert "does not vary over the instances" in said(shifted)
+    assert "does not vary over the cases" in said(shifted)
 
 
 def test_pairwise_tests_are_the_paired_tests_adjusted(random_generator):

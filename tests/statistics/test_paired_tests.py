@@ -198,14 +198,14 @@ def test_a_constant_difference_is_certain():
 @pytest.mark.parametrize("method", METHODS)
 def test_undefined_tests_are_nan_with_a_reason(method):
     for result, note in (
-        (paired_mean_test([1.0], [2.0], method=method), "1 instance: no interval and no test"),
+        (paired_mean_test([1.0], [2.0], method=method), "1 case: no interval and no test"),
         (
             paired_mean_test([1.0, 2], [2.0, 4], groups=[1, 1], method=method),
             "1 group | 1 group: no interval and no test",
         ),
         (
             paired_mean_test([1.0, np.inf], [2.0, 4], method=method),
-            "infinite values in 1 of 2 instances: no interval and no test",
+            "infinite values in 1 of 2 cases: no interval and no test",
         ),
     ):
         assert np.isnan([result.statistic, result.pvalue, result.difference.low, result.difference.high]).all()

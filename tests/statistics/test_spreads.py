@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from uqassay.metrics.risk import aurc, rank_errors
+from uqassay.statistics import MeanLines
 from uqassay.statistics import spreads as influence_pairs
 from uqassay.statistics.auc import IMAGINARY, auc_linearised
 from uqassay.statistics.correlation import concordance_linearised
@@ -319,3 +320,24 @@ def test_kernel_and_formula_of_products_agree(monkeypatch, random_generator):
         found.append(row_products(u, v))
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-11)
     np.testing.assert_allclose(found[1], (u[:, np.newaxis] * v).sum(axis=2), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(20_000) % 700])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_sums_of_a_pair_do_not_depend_on_the_pairs_asked_for_before(columns, groups):
+    """So many instances are summed in several chunks, whose size must not follow the number of pairs."""
+    rng = np.random.default_rng(5)
+    values = {name: [rng.gamma(1.0, size=20_000) for _ in range(columns)] for name in "abcdef"}
+    t = np.ones(columns)
+    whole = MeanLines(values, groups=groups)
+    expected = whole.tests(t)
+    for seed in range(4):
+        lines, order = MeanLines(values, groups=groups), np.random.default_rng(seed)
+        for _ in range(3):
+            some = order.permutation(list("abcdef"))[: order.integers(2, 6)].tolist()
+            lines.differences(t, some[1:], some[0])
+            lines.of_pairs(t[np.newaxis], some[:1], some[-1:])
+        found = lines.tests(t)
+        assert np.array_equal(whole._sample._moments._third, lines._sample._moments._third)
+        for name in ("difference", "low", "high", "pvalue", "adjusted"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))

@@ -55,7 +55,7 @@ def test_a_weight_that_dominates_gives_a_wide_interval(greatest, grouped):
 
 def test_negligible_weights_count_as_absent():
     found = mean_estimate([1.0, 2.0, 3.0], sample_weight=[1e300, 1.0, 1.0])
-    assert (found, found.n, said(found)) == (1.0, 1, "1 instance: no interval")
+    assert (found, found.n, said(found)) == (1.0, 1, "1 case: no interval")
     assert scaled_weights([1e300, 2e300, 1.0], 3).tolist() == [0.5, 1.0, 0.0]
 
 

@@ -192,13 +192,13 @@ def test_a_missing_interval_has_a_note():
     assert np.isnan(perfect.low)
     assert texts(bootstrap_estimate(auc_of([0, 0], [1, 2]), 2)) == ["nan on the sample: no interval"]
     assert texts(bootstrap_estimate(lambda w: np.inf, 2)) == ["inf on the sample: no interval"]
-    assert texts(bootstrap_estimate(mean_of(np.ones(1)), 1)) == ["1 instance: no interval"]
+    assert texts(bootstrap_estimate(mean_of(np.ones(1)), 1)) == ["1 case: no interval"]
     assert texts(bootstrap_estimate(mean_of(np.ones(3)), 3, groups=[1, 1, 1])) == ["1 group", "1 group: no interval"]
     lonely = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, strata=[1, 0, 0, 0], n_draws=500)
     assert texts(lonely) == ["2 strata, 1 of a single unit"]
     assert lonely.low < lonely < lonely.high
     single = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, n_draws=500)
-    assert said(single).endswith("one instance or group decides whether the value is finite: no interval")
+    assert said(single).endswith("one case or group decides whether the value is finite: no interval")
     only_whole = bootstrap_estimate(lambda w: 1.0 if (w == 1).all() else np.nan, 30, n_draws=50)
     assert "undefined in 50 of 50 resamples" in said(only_whole)
     assert "no resample gives a value" in said(only_whole)
@@ -318,4 +318,4 @@ def test_infinite_draws_are_counted_and_kept(method):
         lambda w: np.inf if w[0] == 0 else -np.inf if w[1] == 0 else float(w[4]), 5, n_draws=200, method="bca"
     )
     assert np.isnan(both.low)
-    assert said(both).endswith("one instance or group decides whether the value is finite: no interval")
+    assert said(both).endswith("one case or group decides whether the value is finite: no interval")

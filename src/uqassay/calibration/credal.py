@@ -696,7 +696,7 @@ class CredalCalibrationTest(ShownVerdict, Plain):
         )
 
     def _shown_title(self) -> str:
-        on = f"{counted(self.n_instances, 'instance')} of {counted(self.n_classes, 'class', 'classes')}"
+        on = f"{counted(self.n_instances, 'case')} of {counted(self.n_classes, 'class', 'classes')}"
         return f"Credal calibration test of {self.n_members} {self.noun} by {self.measure} on {on}"
 
     def _shown_table(self) -> ShownTable:

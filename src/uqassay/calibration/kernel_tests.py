@@ -195,7 +195,7 @@ def kernel_calibration_estimate(
     size = cast(int, checked_block_size(block_size, "block", len(p)))
     terms = block_terms(labels, p, settle_kernel(kernel, bandwidth, p), size)
     if len(terms) == 0:
-        notes = [Note("undefined", "fewer than two instances")]
+        notes = [Note("undefined", "fewer than two cases")]
         return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", notes=notes)
     return mean_estimate(terms, level=level)
 
@@ -204,7 +204,7 @@ def _from_terms(terms: Floats) -> tuple[float, Notes]:
     """p-value of the mean of independent terms."""
     m = len(terms)
     if m < 2:
-        return float("nan"), (Note("no-test", "too few instances for a p-value"),)
+        return float("nan"), (Note("no-test", "too few cases for a p-value"),)
     mean, spread = float(terms.mean()), float(terms.std(ddof=1))
     if spread <= KERNEL_ROUNDING * float(np.abs(terms).max()):
         if mean <= 0:
@@ -217,7 +217,7 @@ def _from_terms(terms: Floats) -> tuple[float, Notes]:
 def _bound(statistic: float, n_pairs: int) -> tuple[float, Notes]:
     """Hoeffding's bound exp(−2 m t² / (b − a)²) for the mean of m pairs with values between a = −2 and b = 2."""
     if n_pairs == 0:
-        return float("nan"), (Note("no-test", "fewer than two instances: no p-value"),)
+        return float("nan"), (Note("no-test", "fewer than two cases: no p-value"),)
     exponent = n_pairs * max(statistic, 0.0) ** 2 / (2 * LARGEST_TERM**2)
     return float(np.exp(-exponent)), UPPER_BOUND
 
@@ -234,7 +234,7 @@ def _wild(
     """Statistic, p-value and notes from Σ_{i≠j} s_i s_j h_ij with random signs s, computed in tiles of pairs."""
     n, k = probs.shape
     if n < 2 and not biased:
-        return float("nan"), float("nan"), (Note("undefined", "fewer than two instances"),)
+        return float("nan"), float("nan"), (Note("undefined", "fewer than two cases"),)
     errors = probs.copy()
     errors[np.arange(n), labels] -= 1.0
     signs = rng.integers(0, 2, (n, n_draws), dtype=np.int8) * 2.0 - 1.0

@@ -114,7 +114,7 @@ def single_bins_note(expected: Floats, least: float) -> tuple[Note, ...]:
     single = int((merged_bins(expected, least).max(axis=-1) == 0).sum())
     if n_bins == 1 or single < MANY * n_classes:
         return ()
-    text = f"{single} of {n_classes} classes are too rare to show underconfidence: test more instances, or confidence alone"
+    text = f"{single} of {n_classes} classes are too rare to show underconfidence: test more cases, or confidence alone"
     return (Note("assumption", text, {"single": single, "classes": n_classes}),)
 
 
@@ -581,8 +581,8 @@ def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[
     if not math.isnan(pvalue):
         return ()
     which = "for these labels" if math.isnan(statistic) else "for some draws of labels"
-    instances = f"{n_instances} instance{'s' if n_instances != 1 else ''}"
-    return (Note("undefined", f"the measure is undefined {which} with {instances}"),)
+    cases = counted(n_instances, "case")
+    return (Note("undefined", f"the measure is undefined {which} with {cases}"),)
 
 
 def _asymptotic(

@@ -745,7 +745,7 @@ class _Compared:
 def _title(effect: "WeightedAverageEffect") -> str:
     n_weighed, n_held = len(effect.calibration_rows), len(effect.held_out_rows)
     return (
-        f"Weights found on {count(n_weighed)} instance{'s' if n_weighed != 1 else ''}, and what they do on "
+        f"Weights found on {count(n_weighed)} case{'s' if n_weighed != 1 else ''}, and what they do on "
         f"{count(n_held)} held-out one{'s' if n_held != 1 else ''}"
     )
 
@@ -848,7 +848,7 @@ def _output_title(tests: Sequence["ModelCalibration"], plan: "CalibrationPlan") 
         draws += ", as in the authors' code"
     elif any(test.tested == "mixtures" for test in tests):
         draws += f", null {plan.null}"
-    return f"Calibration tests on {count(first.n_tested)} of {count(first.n_instances)} instances; {draws}"
+    return f"Calibration tests on {count(first.n_tested)} of {count(first.n_instances)} cases; {draws}"
 
 
 def _notes_on_draws(tests: Sequence["ModelCalibration"], alpha: float, plan: "CalibrationPlan") -> list[str]:

@@ -62,6 +62,8 @@ OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; wi
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _LIMITS: dict[str | None, Literal["low", "high"] | None] = {"low": "low", "high": "high", None: None}
 DIGITS = 4  # significant ones of a value in a sentence
+SHOWN = 3  # names in a sentence before the others are counted
+NO_SCORE = "no model has an uncertainty score"
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ class Outcome:
 
     left_out: tuple[str, ...] = ()  #: Models for which the metric is undefined.
     failed: tuple[str, ...] = ()  #: Models for which the comparison holds.
-    unclear: tuple[str, ...] = ()  #: Models whose interval cannot tell.
+    unclear: tuple[
+        str, ...
+    ] = ()  #: Models whose interval cannot tell, or for which nothing is defined that was asked for.
     text: str = ""  #: The check, as it was given.
 
     @property
@@ -147,7 +151,7 @@ def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> O
     on_intervals : bool
         Compare whole intervals instead of estimates: the check fails where the comparison holds for the whole interval,
         and cannot tell where it holds for a part of it. A limit that is named is compared in any case, and the check cannot
-        tell where there is none.
+        tell where there is none, nor where the metric is undefined for all models or for the one that is named.
 
     Examples
     --------
@@ -176,14 +180,20 @@ def outcome_of_rows(
     on_intervals : bool
         As in `outcome_of`.
     """
-    defined = [row for row in rows if not math.isnan(row["estimate"])]
     holds = {True: [], False: [], None: []}  # type: dict[bool | None, list[dict[str, Any]]]
-    for row in defined:
+    undefined = [row for row in rows if math.isnan(row["estimate"])]
+    for row in (row for row in rows if not math.isnan(row["estimate"])):
         holds[_holds(check, row, on_intervals=on_intervals)].append(row)
+    # one of several models may be left out, but not all of them, nor the one that is asked for
+    needed = check.model is not None or len(undefined) == len(rows)
+    without = _undefined(check, model_names, undefined) if undefined or not rows else ()
     return Outcome(
-        left_out=tuple(_left_out(check, model_names, rows)),
+        left_out=() if needed else _left_out(check, model_names, rows),
         failed=tuple(f"Check {check.text} failed: {_finding(check, row)}." for row in holds[True]),
-        unclear=tuple(f"Check {check.text} cannot tell: {_finding(check, row)}." for row in holds[None]),
+        unclear=(
+            *(without if needed else ()),
+            *(f"Check {check.text} cannot tell: {_finding(check, row)}." for row in holds[None]),
+        ),
         text=check.text,
     )
 
@@ -206,13 +216,21 @@ def _holds(check: Check, row: dict[str, Any], *, on_intervals: bool) -> bool | N
     return at_ends.pop() if len(at_ends) == 1 else None
 
 
-def _left_out(check: Check, model_names: Sequence[str], rows: list[dict[str, Any]]) -> list[str]:
+def _left_out(check: Check, model_names: Sequence[str], rows: list[dict[str, Any]]) -> tuple[str, ...]:
     """One sentence for every model that a check of any model says nothing about, with the reason."""
     reasons = {row["model"]: reason(row["notes"]) for row in rows if math.isnan(row["estimate"])}
-    if check.model is None:
-        known = {row["model"] for row in rows}
-        reasons |= {name: f"it has no {check.score or check.metric}" for name in model_names if name not in known}
-    return [f"Check {check.text} leaves {name} out: {why}." for name, why in reasons.items()]
+    known = {row["model"] for row in rows}
+    reasons |= {name: f"it has no {check.score or check.metric}" for name in model_names if name not in known}
+    return tuple(f"Check {check.text} leaves {name} out: {why}." for name, why in reasons.items())
+
+
+def _undefined(check: Check, model_names: Sequence[str], rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The sentence that what is checked is undefined, with the reason."""
+    names = list(dict.fromkeys(row["model"] for row in rows)) or model_names
+    why = listed(list(dict.fromkeys(reason(row["notes"]) for row in rows))) or NO_SCORE
+    return (
+        f"Check {check.text} cannot tell: {check.metric} of {listed_names(names, most=SHOWN)} is undefined ({why}).",
+    )
 
 
 def _finding(check: Check, row: dict[str, Any]) -> str:
@@ -230,7 +248,7 @@ def _finding(check: Check, row: dict[str, Any]) -> str:
 
 
 def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
-    """What the check compares, over all runs; at least one row is defined."""
+    """What the check compares, over all runs; nothing where no model has a score."""
     if check.model is not None and check.model not in assay.model_names:
         fail(
             "--fail-if",
@@ -241,6 +259,8 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
         )
     rows = [row for row in assay.rows("findings") if row["run"] == "all" and row["model"] in assay.model_names]
     known = list(dict.fromkeys(row["metric"] for row in rows))
+    if check.metric in RANKING_METRICS and check.metric not in known:
+        return []
     if check.metric not in known:
         fail(
             "--fail-if",
@@ -258,17 +278,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
             code="conflict",
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
-    rows = _at_tradeoff(_of_score(rows, check), check)
-    defined = [row for row in rows if not math.isnan(row["estimate"])]
-    if not defined or (check.model is not None and len(defined) < len(rows)):
-        fail(
-            "--fail-if",
-            f"{check.text!r} cannot be checked",
-            reason(rows[0]["notes"]),
-            "choose another metric or model",
-            code="undefined",
-        )
-    return rows
+    return _at_tradeoff(_of_score(rows, check), check)
 
 
 def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
@@ -383,11 +393,11 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
         if check.model in (None, one.method) and check.score in (None, one.score)
         for row in _row(check, one)
     ]
-    if not any(not math.isnan(row["estimate"]) for row in rows):
+    if not rows:
         fail(
             "--fail-if",
             f"{check.text!r} cannot be checked",
-            reason(rows[0]["notes"]) if rows else _without_rows(check, results),
+            _without_rows(check, results),
             "choose another metric, model or score",
             code="undefined",
         )

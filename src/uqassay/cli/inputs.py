@@ -423,7 +423,7 @@ def _rows(run: Prediction, order: Sequence[object], n_every: int) -> Prediction:
     if run.n_instances == n_every:
         return rows
     text = (
-        f"has {count(run.n_instances)} of {count(n_every)} instances; the {count(len(order))} that every model has are judged, "
+        f"has {count(run.n_instances)} of {count(n_every)} cases; the {count(len(order))} that every model has are judged, "
         "so a model that leaves out hard ones looks better than it is"
     )
     facts = {"instances": run.n_instances, "every": n_every, "common": len(order)}
@@ -801,7 +801,7 @@ Groups = Annotated[
 CommonInstances = Annotated[
     bool,
     option(
-        "Judge the instances that every prediction file has, by their ids, where models lack answers.",
+        "Judge the cases that every prediction file has, by their ids, where models lack answers.",
         INPUT,
         "--common-instances",
     ),
@@ -879,7 +879,7 @@ READING_OPTIONS: dict[str, Any] = {
         ),
     ],
     "id": Annotated[
-        str | None, option("Column of tables that identifies the instances.", INPUT, "--id", metavar="COLUMN")
+        str | None, option("Column of tables that identifies the cases.", INPUT, "--id", metavar="COLUMN")
     ],
     "positive": Annotated[
         str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
@@ -893,7 +893,7 @@ READING_OPTIONS: dict[str, Any] = {
         ),
     ],
     "ignore_label": Annotated[
-        str | None, option("Label of instances that are left out, such as -1.", INPUT, metavar="LABEL")
+        str | None, option("Label of cases that are left out, such as -1.", INPUT, metavar="LABEL")
     ],
     "votes_are": Annotated[
         str | None,

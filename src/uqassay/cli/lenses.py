@@ -235,7 +235,7 @@ def _print_ood(
 ) -> None:
     console = open_console()
     m, n = found.inside.n_instances, found.outside.n_instances
-    title = f"{count(m)} instances in distribution, {count(n)} out of it; by ROC-AUC, greater is better"
+    title = f"{count(m)} cases in distribution, {count(n)} out of it; by ROC-AUC, greater is better"
     console.print(Text(title, "bold"))
     columns = {"model": [visible(row[0]) for row in rows], "score": [row[1] for row in rows]}
     headers = HEADERS[: len(found.shown_metrics)]
@@ -318,7 +318,7 @@ def refuse_command(
     ] = None,
     confidence: Annotated[float, option("Probability, over test sets, that the statement holds.", SURE)] = 0.95,
     share: Annotated[
-        float, option("Share of the instances (or groups) that choose the threshold; the others certify it.", SURE)
+        float, option("Share of the cases (or groups) that choose the threshold; the others certify it.", SURE)
     ] = 0.3,
     seed: Seed = 0,
     as_json: Json = False,
@@ -397,9 +397,9 @@ def _how(found: "ModelRefusal") -> str:
     refusal, n = found.refusal, len(found.considered)
     what = "the threshold" if n == 1 else f"the threshold and the score, of {n}"
     seen = refusal.observed_risk
-    shown = f"{percent(float(seen), 2)} of {counted(seen.n, 'instance')} kept are wrong, {pvalue_text(refusal.pvalue)}"
+    shown = f"{percent(float(seen), 2)} of {counted(seen.n, 'case')} kept are wrong, {pvalue_text(refusal.pvalue)}"
     certified = f" ({shown})" if refusal.certified else ""
-    chose, others = counted(refusal.n_choosing, "instance"), counted(refusal.n_certifying, "other")
+    chose, others = counted(refusal.n_choosing, "case"), counted(refusal.n_certifying, "other")
     return f"{chose} chose {what}; {others} certify it{certified}"
 
 

@@ -3,14 +3,13 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
@@ -57,9 +56,9 @@ from uqassay.evidence.lens import lenses
 from uqassay.evidence.metric_table import MANY
 from uqassay.evidence.mistakes import reference_score
 from uqassay.evidence.order import loss_name, order_of
-from uqassay.evidence.sampled import NO_TESTS
 from uqassay.evidence.sentences import PRICE, calibration_sentence, details, margin_sentences
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
+from uqassay.evidence.subgroups import Subgroup, number_of_parts, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics import tradeoff_range
 from uqassay.notes import Note
@@ -91,7 +90,6 @@ from uqassay.text import (
 __all__ = [
     "first_places",
     "parts_json",
-    "parts_of",
     "print_report",
     "print_sets",
     "print_variance",
@@ -139,7 +137,7 @@ def print_sets(assay: Assay) -> None:
     console.print(table)
     said = {
         "covered": f"covered: share of the labels that are not ruled out, because {WHY[rule]}",
-        "single": "single class: share of the instances where all other classes are ruled out",
+        "single": "single class: share of the cases where all other classes are ruled out",
         "u65": "u65, u80: worth of a set as a decision, 1 for the label alone, .65 and .8 for two classes with the label",
     }
     console.print(Text(explained(said, table), "dim"))
@@ -172,10 +170,10 @@ def print_votes(assay: Assay) -> None:
     table = fitted_table(columns, spare=(), width=console.width)
     n = next(iter(found.values()))["mean"].n
     console.print()
-    console.print(Text(f"Could the votes of {counted(n, 'instance')} come from what a model states", "bold"))
+    console.print(Text(f"Could the votes of {counted(n, 'case')} come from what a model states", "bold"))
     console.print(table)
     said = {
-        "from": f"share of the instances whose votes pass a test of level {percent(ALPHA, 0)}, divided by "
+        "from": f"share of the cases whose votes pass a test of level {percent(ALPHA, 0)}, divided by "
         f"{percent(1 - ALPHA, 0)}; with few votes it tends to be too high"
     }
     console.print(Text(explained(said, table), "dim"))
@@ -196,7 +194,7 @@ def print_variance(assay: Assay) -> None:
     found = {name: assay.variance(name) for name in names}
     widths = {name: one.half_width() for name, one in found.items()}
     goals = {name: one.for_half_width(widths[name] / 2) if widths[name] > 0 else None for name, one in found.items()}
-    units = "groups" if assay.groups is not None else "instances"
+    units = "groups" if assay.groups is not None else "cases"
     level = level_text(assay.settings.level)
     decimals = decimals_for((-w, w) for w in widths.values() if isfinite(w))
     runs, rest, half = f"from runs ({level} interval)", f"from {units}", f"to halve it: {units} or runs"
@@ -243,38 +241,10 @@ def _goal(goal: MoreData | None) -> str:
     return " or ".join(texts)
 
 
-# The ranking in parts of the test set: an assay of the same models on some of the instances.
+# The ranking in parts of the test set.
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One part of the test set."""
-
-    value: str  #: The value of the subgroup that all its instances have.
-    assay: Assay  #: The models on these instances, for rankings and breakpoints; it has no findings of calibration.
-
-    @property
-    def n_instances(self) -> int:
-        """Number of instances in the part."""
-        return self.assay.n_instances
-
-
-def parts_of(assay: Assay, subgroup: str) -> list[Part]:
-    """A part for each value of a subgroup, in the order of the values.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> p = uq.Point([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
-    >>> parts = parts_of(uq.assay({"m": p}, [0, 1, 0], subgroups={"site": ["A", "B", "A"]}), "site")
-    >>> [(part.value, part.n_instances) for part in parts]
-    [('A', 2), ('B', 1)]
-    """
-    values = assay.subgroups[subgroup]
-    return [Part(str(value), _restricted(assay, np.flatnonzero(values == value))) for value in np.unique(values)]
-
-
-def first_places(assay: Assay, parts: Sequence[Part], tradeoff: float) -> tuple[str, dict[str, list[str]]]:
+def first_places(assay: Assay, parts: Sequence[Subgroup], tradeoff: float) -> tuple[str, dict[str, list[str]]]:
     """The first model of the whole test set, and the values of the parts where another model is first.
 
     Returns
@@ -287,7 +257,7 @@ def first_places(assay: Assay, parts: Sequence[Part], tradeoff: float) -> tuple[
     others: dict[str, list[str]] = {}
     for part in parts:
         if (model := _first(part.assay, tradeoff)) != overall:
-            others.setdefault(model, []).append(part.value)
+            others.setdefault(model, []).append(str(part.value))
     return overall, others
 
 
@@ -296,9 +266,9 @@ def parts_json(assay: Assay, tradeoffs: Sequence[float]) -> list[dict[str, Any]]
     from uqassay.evidence.tables import ranking_json
 
     return [
-        {"subgroup": name, "value": part.value, "n": part.n_instances, **ranking_json(part.assay, tradeoffs)}
+        {"subgroup": name, "value": str(part.value), "n": part.n_instances, **ranking_json(part.assay, tradeoffs)}
         for name in assay.subgroups
-        for part in parts_of(assay, name)
+        for part in subgroups_of(assay, name)
     ]
 
 
@@ -306,29 +276,9 @@ def _first(assay: Assay, tradeoff: float) -> str:
     return next(row.model for row in assay.ranked(tradeoff) if row.rank == 1)
 
 
-def _restricted(assay: Assay, rows: NDArray[np.int64]) -> Assay:
-    models = tuple(
-        replace(model, columns={name: values[:, rows] for name, values in model.columns.items()})
-        for model in assay.models
-    )
-    return replace(
-        assay,
-        models=models,
-        labels=assay.labels[rows],
-        ids=None if assay.ids is None else assay.ids[rows],
-        groups=None if assay.groups is None else assay.groups[rows],
-        subgroups={},
-        sets={},
-        warnings=(),
-        tests=NO_TESTS,
-        classwise_error={},
-        scaled={},
-    )
-
-
 # What a person reads in a terminal: the verdict, rankings, where they change, warnings. All from the assay alone.
 
-WON = "resamples won"  # header of a column
+WON, DIFFERENCE = "resamples won", "difference to best"  # headers of columns
 SPARE_METRICS = ("unified", "uq-auc", "log-loss", "brier", "aurc")  # that a narrow terminal leaves out, the last first
 FIRST_WARNINGS = 2  # of those on the answer, which stand before it
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
@@ -416,7 +366,7 @@ def print_subgroup_rankings(assay: Assay, tradeoffs: Sequence[float] | None = No
     """For each subgroup and λ, the ranking in every part of the test set."""
     console = open_console()
     for name in assay.subgroups:
-        parts = parts_of(assay, name)
+        parts = list(subgroups_of(assay, name))
         shown: list[Table] = []
         for at in (DEFAULT_TRADEOFF,) if tradeoffs is None else tradeoffs:
             table = _subgroup_table(assay, name, parts, at, console.width)
@@ -426,10 +376,11 @@ def print_subgroup_rankings(assay: Assay, tradeoffs: Sequence[float] | None = No
             shown.append(table)
             lowest = f"Lowest {loss_name(assay)}{_at(assay, at)}"
             console.print(Text(visible(f"{lowest}: {_first_words(assay, parts, at)}")))
-        console.print(Text(_explained_ranking(assay, *shown) + "; each part by itself", "dim"))
+        together = f"rank and p hold for {counted(number_of_parts(assay, name), 'part')} of the test set together"
+        console.print(Text(f"{_explained_ranking(assay, *shown)}; {together}", "dim"))
 
 
-def _subgroup_table(assay: Assay, name: str, parts: Sequence[Part], at: float, width: int) -> Table:
+def _subgroup_table(assay: Assay, name: str, parts: Sequence[Subgroup], at: float, width: int) -> Table:
     """All parts below each other, without the baselines."""
     ranked = [[r for r in part.assay.ranked(at) if r.rank is not None] for part in parts]
     every = [r for rows in ranked for r in rows]
@@ -437,7 +388,7 @@ def _subgroup_table(assay: Assay, name: str, parts: Sequence[Part], at: float, w
     columns: dict[str, list[str]] = {}
     for part, rows in zip(parts, ranked, strict=True):
         before = {
-            f"{visible(name)} ": [visible(part.value), *[""] * (len(rows) - 1)],
+            f"{visible(name)} ": [visible(str(part.value)), *[""] * (len(rows) - 1)],
             "n": [count(part.n_instances), *[""] * (len(rows) - 1)],
         }
         found = before | _ranking_columns(part.assay, rows, decimals=decimals, finer=finer)
@@ -448,7 +399,7 @@ def _subgroup_table(assay: Assay, name: str, parts: Sequence[Part], at: float, w
     return fitted_table(columns, spare=[*_spare(columns), "n"], width=width, styles=styles, words=words)
 
 
-def _first_words(assay: Assay, parts: Sequence[Part], at: float) -> str:
+def _first_words(assay: Assay, parts: Sequence[Subgroup], at: float) -> str:
     overall, others = first_places(assay, parts, at)
     if not others:
         return f"{overall}, in the whole test set and in every part."
@@ -486,7 +437,7 @@ def _ranking_columns(
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
         WON: [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
-        "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
+        DIFFERENCE: [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
         "p (adjusted)": _pvalues(rows),
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
         f"mean {_distance_name(assay)}": [number(_mean(assay, r.model, "distance"), decimals) for r in rows],
@@ -516,7 +467,7 @@ def _pvalues(rows: Sequence[Ranked]) -> list[str]:
 def _spare(columns: dict[str, list[str]]) -> list[str]:
     """Headers of a ranking that a narrow terminal leaves out, the last of them first."""
     headers = list(columns)
-    worse, p, accuracy, *terms = headers[headers.index("worse than best by") :]
+    worse, p, accuracy, *terms = headers[headers.index(DIFFERENCE) :]
     between = headers[headers.index("model") + 2]
     share = [WON] if WON in columns else []
     return [p, between, *share, worse, accuracy, *reversed(terms)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqassay.evidence.choice import greatest_usual
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
+from uqassay.evidence.order import LEAST, MEAN_E, inwards, loss_name, order_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.tradeoff import lower_envelope
 
@@ -149,9 +149,10 @@ class Answer:
 def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
     """The answer that claims support; see `Assay.answer`."""
     top = greatest_usual(assay)
-    groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest")]
+    groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest") and c.high > LEAST]
     choices = tuple(_recommendation(assay, g, *ends) for g, ends in zip(groups, _rounded_ends(groups), strict=True))
-    none = tuple(inwards(c.low, c.high) for c in claims if c.kind == "baseline-better" and c.facts.get("every_model"))
+    worse = [c for c in claims if c.kind == "baseline-better" and c.facts.get("every_model")]
+    none = tuple(inwards(c.low, c.high) for c in worse if c.high > LEAST)
     kind: Literal["choose", "none", "open", "one-unit", "infinite"] = "choose" if choices else "open"
     if any(c.kind == "cannot-tell" and c.limited_by == "infinite" for c in claims):
         kind = "infinite"

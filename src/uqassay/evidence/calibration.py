@@ -689,7 +689,7 @@ GIVEN_WEIGHTS = Note("assumption", "the mean uses the given weights of the membe
 
 def tested_part(n_tested: int, n_instances: int) -> Note:
     """How many of the instances were tested."""
-    return Note("sample", f"tested on {count(n_tested)} of {count(n_instances)} instances", {"tested": n_tested})
+    return Note("sample", f"tested on {count(n_tested)} of {count(n_instances)} cases", {"tested": n_tested})
 
 
 class TestedSample(NamedTuple):

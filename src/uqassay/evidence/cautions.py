@@ -26,17 +26,17 @@ CAUTIONS: Mapping[str, str] = {
     "solver-gap": "the certified gap of a solved distance",
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
-    "ignored-label": "instances that are left out by their label",
+    "ignored-label": "cases that are left out by their label",
     "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
-    "few-instances": f"fewer than {FEW_INSTANCES} instances",
+    "few-instances": f"fewer than {FEW_INSTANCES} cases",
     "different-runs": "models with different numbers of training runs",
     "few-groups": f"groups that count like fewer than {FEW_GROUPS} equal ones",
     "baseline-left-out": "a baseline that is undefined in this convention",
     "backward-score": "scores that are shown to be lower where a model is wrong",
     "no-calibration-test": "label distributions, which the calibration tests do not take",
     "dependent-labels": "groups, within which the calibration tests take labels for independent",
-    "calibration-sample": "calibration tests on a part of the instances",
+    "calibration-sample": "calibration tests on a part of the cases",
 }
 
 
@@ -118,7 +118,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     found = []
     n, k = len(aligned.labels), len(aligned.class_names)
     if aligned.ignored:
-        text = f"{count(aligned.ignored)} of {count(n + aligned.ignored)} instances are left out by their label."
+        text = f"{count(aligned.ignored)} of {count(n + aligned.ignored)} cases are left out by their label."
         found.append(Note("ignored-label", text, {"ignored": aligned.ignored, "instances": n}))
     if aligned.by_position:
         each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
@@ -130,7 +130,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
         text = f"{absent} of {k} classes never occur as the label, so these labels say little about them."
         found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))
     if n < FEW_INSTANCES:
-        text = f"Only {counted(n, 'instance')}: intervals are wide, and too short for skewed losses."
+        text = f"Only {counted(n, 'case')}: intervals are wide, and too short for skewed losses."
         found.append(Note("few-instances", text, {"instances": n}))
     return found
 
@@ -171,7 +171,7 @@ def calibration_cautions(
     """What limits the calibration tests by these measures, before they are made; each text is one whole sentence."""
     if measures and aligned.labels.ndim == 2:
         text = (
-            "Calibration is not tested: the tests take one label for each instance, and these are label distributions."
+            "Calibration is not tested: the tests take one label for each case, and these are label distributions."
         )
         return (Note("no-calibration-test", text),)
     found = []
@@ -190,7 +190,7 @@ def calibration_cautions(
         whose = "" if len(parts) == len(models) else f" of {listed_names(list(parts), most=SHOWN)}"
         took = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
         text = (
-            f"The calibration tests{whose} took {took} of the {count(n)} instances, chosen at random; "
+            f"The calibration tests{whose} took {took} of the {count(n)} cases, chosen at random; "
             "uqassay calibration-test takes all."
         )
         found.append(Note("calibration-sample", text, {"tested": parts, "instances": n}))

@@ -15,17 +15,16 @@ from uqassay.evidence.findings import loss_estimate
 from uqassay.evidence.mistakes import METRIC, reference_score, refusal
 from uqassay.evidence.order import FARTHEST, inwards, order_of
 from uqassay.evidence.pair_tests import (
-    LossLines,
     cases_of,
-    compare_with_one,
     greatest_excess,
     margin_test_at,
     rests_on_inputs,
 )
-from uqassay.evidence.ranking import Ranked
+from uqassay.evidence.ranking import Ranked, compare_at
+from uqassay.evidence.subgroups import number_of_parts, part_names, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
-from uqassay.statistics import Estimate, holm, paired_mean_test
+from uqassay.statistics import Estimate, paired_mean_test
 from uqassay.statistics.spreads import snap
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CLAIM_COLUMNS",
     "KINDS",
-    "SUBGROUP_VALUES",
     "Claim",
     "claims_of",
     "group_claims",
@@ -50,15 +48,15 @@ __all__ = [
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
-        "top-group": "no model is shown to be better than `models`, and `others` cannot be told from them",
+        "top-group": "no model is shown to be better than `models`, and `others` could be as good, at some λ at least",
         "best": "`models` is the best of all models at one λ",
         "worse": "`models` is worse than `others` on a range of λ",
         "no-worse": "`models` is no worse than any other model, such as `others`, by more than the margin",
-        "same": "`models` and `others` have the same losses in every instance",
+        "same": "`models` and `others` have the same losses in every case",
         "model-better": "`models` is better than every baseline on a range of λ",
         "baseline-better": "each of `models` is worse than some of the baselines `others` on a range of λ",
         "subgroup": "`models` is better than the overall winner in a part of the test set",
-        "refusal": "refusing the most uncertain instances raises the accuracy of `models`",
+        "refusal": "refusing the most uncertain cases raises the accuracy of `models`",
         "backward-score": "an uncertainty of `models` is lower where the model is wrong",
         "wider-better": "`models` would have a lower E if its sets were wider, which is no knowledge",
         "not-calibrated": "`models` is not calibrated",
@@ -145,7 +143,7 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     finite = [r for r in rivals if not np.isposinf(float(r.estimate))]
     infinite = tuple(r.model for r in rivals if np.isposinf(float(r.estimate)))
     claims = []
-    if infinite:
+    if infinite and assay.n_units > 1:
         claims.append(Claim("worse", infinite, (winner.model,), at, at, pvalue=0.0, limited_by="infinite"))
     worse = [r for r in finite if r.pvalue_adjusted <= alpha]
     # the rank set decides, so that "the best" never stands beside ranks 1 to 2
@@ -153,6 +151,7 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
         p = max((r.pvalue_adjusted for r in worse), default=0.0)
         claims.append(_claim("best", winner, tuple(r.model for r in rivals), _among_all(assay, winner), p))
     claims += [_claim("worse", r, (winner.model,), r.difference, r.pvalue_adjusted) for r in worse]
+    claims += [_worse_than_another(assay, r) for r in finite if not r.top and r not in worse]
     level_with = [r for r in finite if r.top]  # a model that is worse than another one is not as good as the winner
     if winner.rank_high != 1:
         least = min((r.pvalue_adjusted for r in level_with), default=np.nan)
@@ -169,6 +168,15 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     if assay.settings.margin is not None and assay.n_units > 1:
         claims += [_beyond_margin(assay, r, winner, assay.settings.margin) for r in finite if r not in within]
     return claims
+
+
+def _worse_than_another(assay: "Assay", r: Ranked) -> Claim:
+    """Of a model that only models other than the winner are shown to be better than: the one of these with the lowest mean."""
+    ranks = assay.rank_sets(DEFAULT_TRADEOFF)
+    better = next(o.model for o in assay.ranked(DEFAULT_TRADEOFF) if o.rank and ranks.is_better(o.model, r.model))
+    names = ranks.comparisons.names
+    p = ranks.comparisons.adjusted[names.index(r.model), names.index(better)]
+    return _claim("worse", r, (better,), compare_at(assay, r.model, better).difference, float(p))
 
 
 def _beyond_margin(assay: "Assay", r: Ranked, winner: Ranked, margin: float) -> Claim:
@@ -399,57 +407,39 @@ def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, ro
 
 # Claims on parts of the test set: subgroups in which another model is better than the overall winner.
 
-SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
-
 
 def part_claims(assay: "Assay", winner: Ranked) -> tuple[Claim, ...]:
     """Models that are better than the overall winner in a part of the test set, at the default λ.
 
-    The p-values are those of `statistics.pairwise_mean_tests`, adjusted by Holm for all S · (J − 1) tests: every other model in
-    each of the S parts. That the winner was chosen by the same data only makes it harder to be beaten.
+    The tests are those of the rankings in the parts, adjusted for all pairs of models in all parts (`subgroups`). That the
+    winner was chosen by the same data only makes it harder to be beaten.
     """
     at, alpha = DEFAULT_TRADEOFF, 1 - assay.settings.level
     others = [name for name in assay.model_names if name != winner.model]
-    if not others:
-        return ()
-    parts = []
-    for by, values in assay.subgroups.items():
-        distinct = np.unique(values)
-        if 1 < len(distinct) <= SUBGROUP_VALUES:
-            parts += [(by, value, values == value) for value in distinct]
-    if not parts:
-        return ()
-    lines = (LossLines(assay, rows) for _, _, rows in parts)
-    pvalues = np.array(
-        [compare_with_one(assay, winner.model, others, [at], lines=each)[1][0] for each in lines]
-    )  # (S, J − 1)
-    adjusted = holm(pvalues)
     claims = []
-    for (by, value, rows), row in zip(parts, adjusted, strict=True):
-        found = [(name, p) for name, p in zip(others, row.tolist(), strict=True) if p <= alpha]
-        better = [
-            (difference, name, p) for name, p in found if (difference := _lead(assay, winner.model, name, rows)) > 0
-        ]
-        if better:
-            difference, _, p = max(better, key=lambda b: float(b[0]))
-            names = tuple(name for _, name, _ in sorted(better, key=lambda b: -float(b[0])))
-            facts = {
-                "by": by,
-                "value": value.item(),
-                "instances": int(rows.sum()),
-                "parts": len(parts),
-                "tests": int(np.isfinite(pvalues).sum()),
-                "pvalues": {name: p for _, name, p in better},
-            }
-            claims.append(Claim("subgroup", names, (winner.model,), at, at, estimate=difference, pvalue=p, facts=facts))
+    for by in part_names(assay) if others else ():
+        for part in subgroups_of(assay, by, whole=False):
+            pvalues = {name: order_of(part.assay).better_at_default(name, winner.model) for name in others}
+            leads = {name: _lead(part.assay, winner.model, name) for name, p in pvalues.items() if p <= alpha}
+            if leads:
+                names = tuple(sorted(leads, key=lambda name: -float(leads[name])))
+                facts = {
+                    "by": by,
+                    "value": part.value,
+                    "instances": part.n_instances,
+                    "parts": number_of_parts(assay, by),
+                    "pvalues": {name: pvalues[name] for name in names},
+                }
+                p = max(facts["pvalues"].values())
+                first = leads[names[0]]
+                claims.append(Claim("subgroup", names, (winner.model,), at, at, estimate=first, pvalue=p, facts=facts))
     return tuple(claims)
 
 
-def _lead(assay: "Assay", winner: str, other: str, rows: np.ndarray) -> Estimate:
+def _lead(part: "Assay", winner: str, other: str) -> Estimate:
     """Mean E of the winner minus that of another model in a part."""
-    a, b = (assay.loss(name, DEFAULT_TRADEOFF)[:, rows] for name in (winner, other))
-    groups = None if assay.groups is None else assay.groups[rows]
-    return paired_mean_test(a, b, groups=groups, level=assay.settings.level).difference
+    test = paired_mean_test(part.loss(winner), part.loss(other), groups=part.groups, level=part.settings.level)
+    return test.difference
 
 
 # Claims on single models: what refusal gains, scores that rank backwards, and calibration.

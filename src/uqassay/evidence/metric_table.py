@@ -14,7 +14,7 @@ from uqassay.evidence.findings import CALIBRATION_ERRORS, OF_ESTIMATE, estimate_
 from uqassay.evidence.mistakes import mistake_estimate, scores_of
 from uqassay.evidence.order import loss_name, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import loss_lines, mean_metrics
-from uqassay.evidence.ranking import Spread, metric_label, run_deviations, size_text, spread_text
+from uqassay.evidence.ranking import Spread, intervals_text, metric_label, run_deviations, size_text, spread_text
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.names import metric_name
@@ -151,10 +151,10 @@ class Metrics(Shown):
 
     def caption(self, spread: Spread = "interval") -> str:
         """What the numbers are, and in which order the models stand."""
-        level = level_text(self.assay.settings.level)
-        after = f"{level} intervals" if spread == "interval" else "± standard deviation over the training runs"
+        of_runs = "with ± standard deviation over the training runs"
+        after = intervals_text(self.assay) if spread == "interval" else of_runs
         first = f" The lowest {loss_name(self.assay)} stands first." if len(self.assay.candidates) > MANY else ""
-        return f"With {after}.{first}"
+        return f"{after[0].upper()}{after[1:]}.{first}"
 
     def marks(self, best: str = "Bold", tied: str = "underlined") -> str:
         """What the marks mean; "" without marks. A metric without a test has only its lowest marked."""
@@ -332,7 +332,7 @@ def _found(assay: "Assay", model: "ModelScores", metric: str, at: float, score: 
         return _Of(widened(estimate, model, at), tuple(each) if several else ())
     if score:
         if model.baseline:
-            return _Of(_absent(assay, "a baseline says the same of every instance, which ranks nothing"), ())
+            return _Of(_absent(assay, "a baseline says the same of every case, which ranks nothing"), ())
         if score not in scores_of(model, assay):
             return _Of(_absent(assay, f"{model.name} has no {SCORES[score].label if score in SCORES else score}"), ())
         runs = tuple(float(mistake_estimate(assay, model, score, metric, run=run)) for run in several)

@@ -545,7 +545,7 @@ class OodDetection(Shown):
         for side, where in ((self.inside, "in"), (self.outside, "out of")):
             column = side.models[model].columns.get(score)
             if column is None:
-                return f"{score} is not known for the instances {where} distribution"
+                return f"{score} is not known for the cases {where} distribution"
             undefined = int(np.isnan(column).sum())
             if undefined:
                 return f"{undefined} of {column.size} values {where} distribution are nan"
@@ -554,7 +554,7 @@ class OodDetection(Shown):
     def _shown_title(self) -> str:
         m, n = self.inside.n_instances, self.outside.n_instances
         who = f"{counted(len(self.model_names), 'model')} ({listed_names(self.model_names, most=3)})"
-        return f"Out-of-distribution detection by {who}: {counted(m, 'instance')} in distribution, {counted(n, 'instance')} out"
+        return f"Out-of-distribution detection by {who}: {counted(m, 'case')} in distribution, {counted(n, 'case')} out"
 
     def _shown_sentences(self) -> Sequence[str]:
         return ()

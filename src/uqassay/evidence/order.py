@@ -13,6 +13,7 @@ Along λ each claim is adjusted by fixed sequences of tests, see `Paths`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
@@ -65,6 +66,7 @@ GREATEST_USUAL = 2.0  # λ, with KL
 STEPS = [round(float(x), 4) for x in np.geomspace(0.01, 10, 25)]
 GRID = tuple(sorted({0.0, DEFAULT_TRADEOFF, GREATEST_USUAL, *STEPS, 30.0, 100.0, 1e3, FARTHEST}))
 HALVINGS = 12
+DECIMALS, LEAST = 3, 1e-3  # of an end of a range in words: a smaller λ is not told from 0
 
 
 class Range(NamedTuple):
@@ -81,12 +83,16 @@ def limit(tradeoff: float) -> float:
 
 
 def inwards(low: float, high: float) -> tuple[float, float]:
-    """A range of λ with ends that have two decimals or two digits, and lie inside it; the range itself if it is too short.
+    """A range of λ with ends of two decimals, or three below 0.1, that lie inside it; the range itself if it is too short.
+
+    What holds at every λ above 0 holds from `LEAST` on in words.
 
     Examples
     --------
     >>> inwards(0.2418, float("inf")), inwards(0.0, 0.1972), inwards(0.0123, 0.0187), inwards(0.501, 0.503)
     ((0.25, inf), (0.0, 0.19), (0.013, 0.018), (0.501, 0.503))
+    >>> inwards(2.4e-6, 2.0)
+    (0.001, 2.0)
     """
     first, last = _rounded(low, np.ceil), _rounded(high, np.floor)
     return (first, last) if first <= last else (low, high)
@@ -95,7 +101,7 @@ def inwards(low: float, high: float) -> tuple[float, float]:
 def _rounded(tradeoff: float, towards: Callable[[float], float]) -> float:
     if tradeoff == 0 or np.isinf(tradeoff):
         return tradeoff
-    decimals = 2 if tradeoff >= 0.1 else 1 - int(np.floor(np.log10(tradeoff)))
+    decimals = 2 if tradeoff >= 0.1 else min(DECIMALS, 1 - int(np.floor(np.log10(tradeoff))))
     exact = round(tradeoff, decimals)
     if abs(exact - tradeoff) <= 1e-9 * tradeoff:
         return exact
@@ -196,13 +202,15 @@ NONE_ANCHORS = (0.0, FARTHEST)
 DEFAULT = GRID.index(DEFAULT_TRADEOFF)
 
 
-def lower(difference: Floats, pvalue: Floats) -> Floats:
+def lower(difference: Floats, pvalue: Floats, *, alone: bool = False) -> Floats:
     """p-values of the claims that the first mean is the lower one: 1 where it is not, or without a test.
 
-    0 where the other is infinite: an infinite loss that has occurred makes the true mean infinite.
+    0 where the other is infinite: an infinite loss that has occurred makes the true mean infinite; but 1 if there is one unit
+    `alone`, from which nothing is told.
     """
     with np.errstate(invalid="ignore"):
-        return np.where(np.isneginf(difference), 0.0, np.where((difference < 0) & ~np.isnan(pvalue), pvalue, 1.0))
+        tested = np.where((difference < 0) & ~np.isnan(pvalue), pvalue, 1.0)
+        return np.where(np.isneginf(difference), 1.0 if alone else 0.0, tested)
 
 
 def _alike(a: ModelScores, b: ModelScores) -> bool:
@@ -217,8 +225,12 @@ def _alike(a: ModelScores, b: ModelScores) -> bool:
 
 
 def order_of(assay: "Assay") -> "Order":
-    """That of an assay, kept in `Assay.shared`."""
-    return assay.shared.once("order", lambda: Order(assay))
+    """That of an assay, kept in `Assay.shared`; that of a subgroup is kept there before, see `subgroups`."""
+    found = assay.shared.noted("order")
+    if found is None:
+        found = Order(assay)
+        assay.shared.note("order", found)
+    return found
 
 
 @final
@@ -228,6 +240,8 @@ class Order:
     Parameters
     ----------
     assay : Assay
+    families : int
+        Of how many assays, such as those of subgroups, all claims hold together: p-values are adjusted for them by Bonferroni.
 
     Notes
     -----
@@ -236,39 +250,52 @@ class Order:
     metrics.
     """
 
-    def __init__(self, assay: "Assay") -> None:
-        self._assay, self._alpha = assay, 1 - assay.settings.level
+    def __init__(self, assay: "Assay", *, families: int = 1) -> None:
+        self._assay, self._alpha, self._families = assay, 1 - assay.settings.level, families
+        self._lower = partial(lower, alone=assay.n_units == 1)
         self.models = assay.model_names
         self.baselines = tuple(m.name for m in assay.models if m.baseline)
         #: Whether some model has a set, so that E depends on λ.
         self.priced = any(m.columns["nonspecificity"].any() for m in assay.candidates)
         # where no model can be vague, saying nothing is no alternative
         self.yardsticks = tuple(n for n in self.baselines if self.priced or n != "vacuous") or self.baselines
-        j, b = len(self.models), len(self.baselines)
+        j = len(self.models)
         self._ordered = [(one, other) for one in range(j) for other in range(j) if one != other]
         self._place = {pair: k for k, pair in enumerate(self._ordered)}
         self._pairs, self._alike = self._of_models(j)
-        # (G, J, B): of a model against a baseline
-        of_baselines = [
-            compare_with_one(assay, name, self.models, GRID, lines=loss_lines(assay)) for name in self.baselines
-        ]
-        better, worse = (np.ones((len(GRID), j, b)) for _ in range(2))
-        for k, (d, p) in enumerate(of_baselines):
-            better[..., k], worse[..., k] = lower(d, p), lower(-d, p)
-        flat = (len(GRID), j * b)
-        self._worth = Paths(better.reshape(flat), dict.fromkeys(WORTH_ANCHORS, float(len(WORTH_ANCHORS) * j)))
-        self._below = Paths(worse.reshape(flat), {DEFAULT_TRADEOFF: float(j * b)})
+        self._ranges: dict[str, list[tuple[Range, ...]]] = {}
+
+    @cached_property
+    def _of_baselines(self) -> tuple[Floats, Floats]:
+        """At the λ of `GRID` the p-values that each model is better than each baseline, and worse, (G, J, B)."""
+        better, worse = (np.ones((len(GRID), len(self.models), len(self.baselines))) for _ in range(2))
+        for k, name in enumerate(self.baselines):
+            d, p = compare_with_one(self._assay, name, self.models, GRID, lines=loss_lines(self._assay))
+            better[..., k], worse[..., k] = self._lower(d, p), self._lower(-d, p)
+        return better, worse
+
+    @cached_property
+    def _worth(self) -> Paths:
+        factor = float(len(WORTH_ANCHORS) * len(self.models) * self._families)
+        return Paths(self._of_baselines[0].reshape(len(GRID), -1), dict.fromkeys(WORTH_ANCHORS, factor))
+
+    @cached_property
+    def _below(self) -> Paths:
+        factor = float(len(self.models) * len(self.baselines) * self._families)
+        return Paths(self._of_baselines[1].reshape(len(GRID), -1), {DEFAULT_TRADEOFF: factor})
+
+    @cached_property
+    def _none(self) -> Paths:
         # every model has to be worse than some baseline, so that no adjustment for their number is due; the baseline may be
         # another one for each model: two one-sided tests of a model, by Bonferroni, have the p-value of one two-sided test
-        factor = len(NONE_ANCHORS) * max(b, 2) / 2
+        factor = len(NONE_ANCHORS) * max(len(self.baselines), 2) / 2 * self._families
         counted = np.isin(self.baselines, self.yardsticks)
-        every = worse[..., counted].min(axis=-1, initial=1.0).max(axis=-1)
-        self._none = Paths(every[:, np.newaxis], dict.fromkeys(NONE_ANCHORS, factor), between=False)
-        self._ranges: dict[str, list[tuple[Range, ...]]] = {}
+        every = self._of_baselines[1][..., counted].min(axis=-1, initial=1.0).max(axis=-1)
+        return Paths(every[:, np.newaxis], dict.fromkeys(NONE_ANCHORS, factor), between=False)
 
     def _of_models(self, j: int) -> tuple[Paths, NDArray[np.bool_]]:
         """The claims on ordered pairs of models, and which pairs do not depend on λ (J, J)."""
-        assay, m = self._assay, j * (j - 1) / 2
+        assay, m = self._assay, self._families * j * (j - 1) / 2
         alike = np.array([[_alike(a, b) for b in assay.candidates] for a in assay.candidates]).reshape(j, j)
         first, second = np.triu_indices(j, 1)
         difference, p = (np.zeros((len(GRID), j, j)) for _ in range(2))
@@ -284,10 +311,18 @@ class Order:
         self._factors[a, b] = at_the_default
         if j > 1 and alike.all():
             np.fill_diagonal(p[DEFAULT], np.nan)
-            self._factors[:] = shaffer_factor(p[DEFAULT], self._alpha)
-            p[:], at_the_default, at_the_ends = shaffer(p[DEFAULT]), np.ones(a.size), np.ones(a.size)
+            self._factors[:] = self._families * shaffer_factor(p[DEFAULT], self._alpha / self._families)
+            p[:], at_the_default, at_the_ends = self._shaffer(p[DEFAULT]), np.ones(a.size), np.ones(a.size)
         anchors = {DEFAULT_TRADEOFF: at_the_default, 0.0: at_the_ends, FARTHEST: at_the_ends}
-        return Paths(lower(difference, p)[:, a, b], anchors), alike
+        return Paths(self._lower(difference, p)[:, a, b], anchors), alike
+
+    def _shaffer(self, pvalues: Floats) -> Floats:
+        return np.minimum(1.0, self._families * shaffer(pvalues))
+
+    def better_at_default(self, one: str, other: str) -> float:
+        """Adjusted p-value of the claim that a model is better than another at the default λ, as in `comparisons`."""
+        a, b = (self.models.index(name) for name in (one, other))
+        return float(self._pairs.adjusted[DEFAULT, self._place[a, b]])
 
     # -- at one λ
 
@@ -300,14 +335,14 @@ class Order:
     def _at_the_default(self, pvalues: Floats) -> Floats:
         """Adjusted as at the default λ, by which the obstacles of a pair are told."""
         j = len(self.models)
-        table = pvalues * float(len(WORTH_ANCHORS) * j)
+        table = pvalues * float(len(WORTH_ANCHORS) * j * self._families)
         of_models = pvalues[:j, :j]
-        table[:j, :j] = shaffer(of_models) if j > 1 and self._alike.all() else of_models * self._factors
+        table[:j, :j] = self._shaffer(of_models) if j > 1 and self._alike.all() else of_models * self._factors
         return np.minimum(1.0, table)
 
     def _adjusted(self, tests: PairwiseComparisons, tradeoff: float) -> PairwiseComparisons:
         j, b = len(self.models), len(self.baselines)
-        p = lower(tests.difference, tests.pvalue)
+        p = self._lower(tests.difference, tests.pvalue)
         table = np.full(p.shape, np.nan)
         if self._ordered:
             first, second = np.array(self._ordered, dtype=np.intp).T
@@ -329,7 +364,7 @@ class Order:
         # of a pair the claim that the data speak for; without a test there is none, but where a mean is infinite
         with np.errstate(invalid="ignore"):
             decided = np.where(tests.difference < 0, table, np.where(tests.difference > 0, table.T, 1.0))
-        untested = np.isnan(tests.pvalue) & ~np.isinf(tests.difference)
+        untested = np.isnan(tests.pvalue) & ~(np.isinf(tests.difference) & (self._assay.n_units > 1))
         adjusted = np.where(untested, np.nan, decided)
         return replace(tests, adjusted=adjusted, limited_by=np.where(adjusted <= self._alpha, "", tests.limited_by))
 
@@ -371,7 +406,7 @@ class Order:
     def _pairs_at(self, tradeoffs: Floats, claims: NDArray[np.intp]) -> Floats:
         a, b = np.array(self._ordered, dtype=np.intp)[claims].T
         found = compare_pairs(self._assay, self._names(a), self._names(b), tradeoffs)
-        return np.where(self._alike[a, b], 0.0, lower(*found))
+        return np.where(self._alike[a, b], 0.0, self._lower(*found))
 
     def _names(self, places: NDArray[np.intp]) -> list[str]:
         return [self.models[k] for k in places.tolist()]
@@ -383,19 +418,20 @@ class Order:
         ):
             lines, name = loss_lines(self._assay), self.baselines[b]
             d, p = compare_with_one(self._assay, name, [self.models[j]], [t], lines=lines, guard=guard)
-            found[k] = lower(d, p)[0, 0]
+            found[k] = self._lower(d, p)[0, 0]
         return found
 
     def _none_at(self, tradeoffs: Floats, claims: NDArray[np.intp]) -> Floats:
         lines = loss_lines(self._assay)
         each = [compare_with_one(self._assay, name, self.models, tradeoffs, lines=lines) for name in self.yardsticks]
-        return np.min([lower(-d, p) for d, p in each], axis=0).max(axis=-1)
+        return np.min([self._lower(-d, p) for d, p in each], axis=0).max(axis=-1)
 
     def _unguarded(self, model: str) -> list[tuple[Range, ...]]:
         j, b, lines = self.models.index(model), len(self.baselines), loss_lines(self._assay)
         each = [compare_with_one(self._assay, name, [model], GRID, lines=lines, guard=False) for name in self.baselines]
-        factor = float(len(WORTH_ANCHORS) * len(self.models))
-        paths = Paths(np.concatenate([lower(d, p) for d, p in each], axis=1), dict.fromkeys(WORTH_ANCHORS, factor))
+        factor = float(len(WORTH_ANCHORS) * len(self.models) * self._families)
+        shown = np.concatenate([self._lower(d, p) for d, p in each], axis=1)
+        paths = Paths(shown, dict.fromkeys(WORTH_ANCHORS, factor))
         return paths.ranges(self._alpha, lambda t, k: self._worth_at(t, j * b + k, guard=False), range(b))
 
 
@@ -444,8 +480,9 @@ def _of_mean(assay: "Assay", metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
     references = [m.name for m in models if m.baseline]
     tests = pair_tests(assay, [m.name for m in models], metric, references=references)
-    # an infinite loss that has occurred makes the true mean infinite
-    comparisons = replace(tests, adjusted=np.where(np.isinf(tests.difference), 0.0, tests.adjusted))
+    # an infinite loss that has occurred makes the true mean infinite; from one unit alone nothing is told
+    told = np.isinf(tests.difference) & (assay.n_units > 1)
+    comparisons = replace(tests, adjusted=np.where(told, 0.0, tests.adjusted))
     return rank_sets(comparisons, greater_is_better=metric == "accuracy")
 
 

@@ -59,8 +59,10 @@ __all__ = [
     "Spread",
     "compare_at",
     "draws_of",
+    "intervals_text",
     "limit_notes",
     "metric_label",
+    "only_unit",
     "ranked_at",
     "ranking_table",
     "run_deviations",
@@ -332,10 +334,31 @@ def size_text(assay: "Assay") -> str:
     if runs[-1] > 1:
         who += f", {counted(runs[0], 'training run') if len(runs) == 1 else f'{runs[0]} to {runs[-1]} training runs'}"
         who += " each" if len(runs) == 1 and len(assay.candidates) > 1 else ""
-    where = counted(assay.n_instances, "instance")
+    where = counted(assay.n_instances, "case")
     where += "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
     classes = counted(assay.n_classes, "class", "classes")
     return f"{counted(len(assay.candidates), 'model')} ({who}) on {where} of {classes}"
+
+
+def intervals_text(assay: "Assay") -> str:
+    """Which intervals stand in the tables, or why there are none.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> intervals_text(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [0] * 9))
+    'with 95 % intervals'
+    >>> intervals_text(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    'without intervals: from 1 case nothing can be said about other cases'
+    """
+    if assay.n_units == 1:
+        return f"without intervals: from {only_unit(assay)} nothing can be said about other cases"
+    return f"with {level_text(assay.settings.level)} intervals"
+
+
+def only_unit(assay: "Assay") -> str:
+    """The one unit of an assay that has one."""
+    return "1 case" if assay.groups is None else "1 group"
 
 
 def limit_notes(assay: "Assay") -> dict[str, str]:
@@ -473,10 +496,10 @@ def _caption(ranking: Ranking, spread: Spread) -> str:
     """What the numbers and marks of the table mean."""
     assay = ranking.assay
     level = level_text(assay.settings.level)
-    after = f"{level} intervals" if spread == "interval" else "the standard deviation over the training runs"
+    after = intervals_text(assay) if spread == "interval" else "with the standard deviation over the training runs"
     priced, loss = order_of(assay).priced, loss_name(assay)
     what = f"Mean E = d + λ NS at λ = {tradeoff(ranking.tradeoff)}" if priced else f"{loss[0].upper()}{loss[1:]}"
-    parts = [f"{what}, lower is better, with {after}."]
+    parts = [f"{what}, lower is better, {after}."]
     if len(assay.candidates) > 1:
         parts.append(f"Rank: all ranks that the tests of all pairs leave open, {level} for all models at once.")
         parts.append(f"p: against the lowest, adjusted for all pairs{' and every λ' if priced else ''}.")

@@ -708,7 +708,7 @@ def _of_model(
         difference = _difference(assay, scaled, curves, place)
     if len(scaled.rows) < assay.n_instances:
         sizes = {"used": len(scaled.rows), "n": assay.n_instances}
-        text = f"{count(sizes['used'])} of {count(sizes['n'])} instances"
+        text = f"{count(sizes['used'])} of {count(sizes['n'])} cases"
         notes.append(Note("sample", text, sizes))
     return ModelScale(
         model=model.name,
@@ -869,7 +869,7 @@ class CoverageCurve(Shown, Plain):
         return min(reached, default=float("nan"))
 
     def _shown_title(self) -> str:
-        return f"Coverage by {self.rule} and size of scaled sets on {counted(self.coverage[0].n, 'instance')}"
+        return f"Coverage by {self.rule} and size of scaled sets on {counted(self.coverage[0].n, 'case')}"
 
     def _shown_sentences(self) -> Sequence[str]:
         c = self.coverage[self.own]

@@ -14,7 +14,7 @@ from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
 from uqassay.evidence.claims import Claim
 from uqassay.evidence.excess import failing_at_most
-from uqassay.evidence.order import inwards
+from uqassay.evidence.order import LEAST, inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
 from uqassay.text import (
@@ -272,21 +272,22 @@ def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
 
 
 def _worse(answer: Answer, of: dict[str, list[Claim]]) -> str:
-    """The models that are worse than the winner at the default λ."""
+    """The models that are worse than the winner at the default λ, then those that are only shown to be worse than another."""
     found = _at_default(of.get("worse", []))
     infinite = [name for c in found if c.limited_by == "infinite" for name in c.models]
     finite = [c for c in found if c.estimate is not None]
-    clauses = []
+    clauses: list[str] = []
+    for better in dict.fromkeys(c.others[0] for c in finite):
+        mine = [c for c in finite if c.others[0] == better]
+        by = [f"{named(c.models[0])} by {_gap(c)}" for c in mine[:NAMES_IN_VERDICT]]
+        if len(mine) > NAMES_IN_VERDICT + 1:
+            by.append(f"{len(mine) - NAMES_IN_VERDICT} others by more")
+        elif len(mine) > NAMES_IN_VERDICT:
+            by.append(f"{named(mine[-1].models[0])} by {_gap(mine[-1])}")
+        p = pvalue_text(max(c.pvalue for c in mine), "=" if len(mine) == 1 else "≤")
+        where = _at(answer) if not clauses else ""
+        clauses.append(f"worse than {better}{where}: {listed(by)} ({p}, adjusted for all pairs)")
     if finite:
-        winner = finite[0].others[0]
-        by = [f"{named(c.models[0])} by {_gap(c)}" for c in finite[:NAMES_IN_VERDICT]]
-        if len(finite) > NAMES_IN_VERDICT + 1:
-            by.append(f"{len(finite) - NAMES_IN_VERDICT} others by more")
-        elif len(finite) > NAMES_IN_VERDICT:
-            by.append(f"{named(finite[-1].models[0])} by {_gap(finite[-1])}")
-        p = pvalue_text(max(c.pvalue for c in finite), "=" if len(finite) == 1 else "≤")
-        are = f"{'there ' if answer.priced else ''}{'is' if len(finite) == 1 else 'are'}"
-        clauses.append(f"worse than {winner} {are} {listed(by)} ({p}, adjusted for all pairs)")
         near = {c.models[0]: c for c in _at_default(of.get("no-worse", []))}
         both = [near[c.models[0]] for c in finite if c.models[0] in near]
         if both:
@@ -405,7 +406,7 @@ def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """Where which baseline is better than every model, and which models are worse than one at the default λ."""
     answer, clauses, silent = assay.answer(), [], False
     for claim in of.get("baseline-better", []):
-        if not claim.facts.get("every_model"):
+        if not claim.facts.get("every_model") or claim.high <= LEAST:
             continue
         silent |= claim.low <= DEFAULT_TRADEOFF <= claim.high
         low, high = inwards(claim.low, claim.high)
@@ -442,18 +443,19 @@ def _parts(answer: Answer, of: dict[str, list[Claim]]) -> str:
     if not found:
         return ""
     winner = found[0].others[0]
-    shown = found[:SHOWN_PARTS]
-    each = [
-        f"{listed_names(c.models, most=NAMES_IN_VERDICT)} by {number(float(c.estimate or 0))} "
-        f"where {c.facts['by']} is {c.facts['value']} ({counted(c.facts['instances'], 'case')})"
-        for c in shown
-    ]
-    more = len(found) - len(shown)
-    rest = f"; so is some model in {counted(more, 'more part')}" if more else ""
-    p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
-    tests = counted(found[0].facts["tests"], "test")
-    are = "is" if len(each) == 1 else "are"
-    return f"Better than {winner}{_at(answer)} {are} {listed(each)}{rest} ({p} in {tests})."
+    each = [_in_part(c) for c in found[:SHOWN_PARTS]]
+    if len(found) > SHOWN_PARTS:
+        each.append(f"some model in {counted(len(found) - SHOWN_PARTS, 'more part')}")
+    p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == len(found[0].models) == 1 else "≤")
+    where = f"in {'a part' if len(found) == 1 else 'parts'} of the test set"
+    adjusted = f"adjusted for all pairs of models in all {found[0].facts['parts']} parts"
+    return f"Better than {winner}{_at(answer)} {where}: {'; '.join(each)} ({p}, {adjusted})."
+
+
+def _in_part(claim: Claim) -> str:
+    gap = f"by {'up to ' if len(claim.models) > 1 else ''}{number(float(claim.estimate or 0))}"
+    part = f"where {claim.facts['by']} is {claim.facts['value']} ({counted(claim.facts['instances'], 'case')})"
+    return f"{listed_names(claim.models, most=NAMES_IN_VERDICT)} {gap} {part}"
 
 
 def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
@@ -597,7 +599,7 @@ def _choice(answer: Answer) -> str:
         ]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
-        # of several ranges the card has the models that cannot be told from those chosen
+        # of several ranges the card has the models that could be as good as those chosen
         clauses = [
             f"{_where(answer, c)}{'' if k else 'choose '}{name}{'' if len(shown) > 1 else _ties(answer, c, most)}"
             for k, (c, name) in enumerate(zip(shown, names, strict=True))
@@ -650,42 +652,36 @@ def _fitting(names: Sequence[str], most: int) -> int:
 
 
 def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
-    """Which models cannot be told from the chosen ones; by their number where they are many."""
-    several = len(choice.models) > 1
-    them = "them" if several else "it"
+    """Which other models could be as good as the chosen ones; by their number where they are many."""
     loose = (*choice.tied, *choice.partly)
     which = "where each is better cannot be told" if answer.priced else "which is better cannot be told"
-    parts = [which] if several else []
+    parts = [which] if len(choice.models) > 1 else []
     if len(loose) > 1 and _fitting(loose, most) < len(loose):
-        parts.append(f"{_number_of(answer, choice)} be told from {them}")
+        parts.append(_number_of(answer, choice))
         return f" ({'; '.join(parts)})"
-    if choice.tied and several:
-        parts[0] += f", nor {listed_names(choice.tied)} from them"
-    elif choice.tied:
-        parts.append(f"{listed_names(choice.tied)} cannot be told from it")
+    if choice.tied:
+        parts.append(f"{listed_names(choice.tied)} could be as good")
     if choice.partly:
-        parts.append(_at_some(choice, them))
+        parts.append(_at_some(choice))
     return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _number_of(answer: Answer, choice: Recommendation) -> str:
     rest = len(answer.models) - len(choice.models)
     loose = len(choice.tied) + len(choice.partly)
-    always = " always" if choice.partly else ""
-    if loose < rest:
-        return f"{loose} of the {rest} others cannot{always}"
-    return f"the {rest} others cannot always" if choice.partly else f"none of the {rest} others can"
+    where = " at some of these λ" if choice.partly else ""
+    return f"{f'{loose} of' if loose < rest else 'each of'} the {rest} others could be as good{where}"
 
 
-def _at_some(choice: Recommendation, them: str) -> str:
-    """Models that can be told from the chosen ones at some λ; of a single one, where it cannot."""
+def _at_some(choice: Recommendation) -> str:
+    """Models that could be as good as the chosen ones at some λ; of a single one, where."""
     name, *others = choice.partly
     (low, high), *more = choice.told[name]
     if not others and not more and low <= choice.low:
-        return f"above {tradeoff(high)} {name} cannot be told from {them}"
+        return f"above {tradeoff(high)} {name} could be as good"
     if not others and not more and high >= choice.high:
-        return f"below {tradeoff(low)} {name} cannot be told from {them}"
-    return f"{listed_names(choice.partly)} can be told from {them} only at some of these λ"
+        return f"below {tradeoff(low)} {name} could be as good"
+    return f"{listed_names(choice.partly)} could be as good at some of these λ"
 
 
 def _no_choice(answer: Answer) -> str:
@@ -737,7 +733,7 @@ def _outside(answer: Answer) -> list[Stretch]:
     if not answer.choices:
         return []
     first, last = answer.choices[0].low, answer.choices[-1].high
-    opened = [s for s in answer.stretches if s.kind == "open" and s.low < answer.top]
+    opened = [s for s in answer.stretches if s.kind == "open" and s.low < answer.top and s.high > LEAST]
     return [s for s in opened if s.high <= first or s.low >= last]
 
 
@@ -952,7 +948,7 @@ def _part(tests: Sequence[ModelCalibration]) -> str:
     sizes, n = sorted({test.n_tested for test in tests}), tests[0].n_instances
     if sizes == [n]:
         return ""
-    return f" on {count(sizes[0])}{f' to {count(sizes[-1])}' if len(sizes) > 1 else ''} of {count(n)} instances"
+    return f" on {count(sizes[0])}{f' to {count(sizes[-1])}' if len(sizes) > 1 else ''} of {count(n)} cases"
 
 
 def _independence(tests: Sequence[ModelCalibration]) -> str:

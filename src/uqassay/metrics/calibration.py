@@ -870,7 +870,7 @@ def _estimate(
         if norm == "l1":
             calibrated = inversion.of_calibrated()
             text = (
-                f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these instances"
+                f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these cases"
             )
             notes.insert(0, Note("bias", text, {"calibrated": calibrated}))
     return Estimate(value, low=low, high=high, level=level, n=bins.n, method=method, notes=notes)
@@ -890,7 +890,7 @@ def _value(bins: BinnedHits, norm: ErrorNorm, units: Units) -> tuple[float, list
         return float(bins.error(bins.excess, "l1")), []
     squared = _debiased_square(bins, units)
     if np.isnan(squared):
-        what = "groups" if units.codes is not None else "instances"
+        what = "groups" if units.codes is not None else "cases"
         return squared, [Note("undefined", f"no bin has two {what}")]
     if norm == "squared":
         return squared, []

@@ -260,7 +260,7 @@ def divide(
     largest = 1 if codes is None else int(np.bincount(codes).max())
     if choosing is None:
         if units.n_units < 2:
-            unit = "instance" if codes is None else "group"
+            unit = "case" if codes is None else "group"
             fail(
                 "errors" if codes is None else "groups",
                 f"one {unit} cannot both choose and certify a threshold",
@@ -281,7 +281,7 @@ def needed(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Float
 
     `errors` and `uncertainty` are those of the certifying part.
     """
-    unit = "instance" if plan.bets is None else "group"
+    unit = "case" if plan.bets is None else "group"
     wrong, kept, n = float(tested.errors[0]), float(tested.kept[0]), errors.size
     certifying = float((~parts.choosing).mean())
     if kept == 0:
@@ -291,7 +291,7 @@ def needed(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Float
         shown = f"{percent(rate)} is not below {percent(plan.risk)}, and at this rate no number of {unit}s is enough"
         least = least_kept(0.0, plan.risk, plan.alpha)
         if least is not None and kept < least:
-            shown += f"; without an error it takes {counted(least, 'instance')} kept"
+            shown += f"; without an error it takes {counted(least, 'case')} kept"
         return Needed(None, unit, shown)
     if plan.bets is None:
         least = least_kept(rate, plan.risk, plan.alpha, start=int(kept) + 1)
@@ -413,7 +413,7 @@ class CertifiedRefusal(Shown):
         return {**plain_of(self), "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
 
     def _shown_title(self) -> str:
-        chose, certify = counted(self.n_choosing, "instance"), count(self.n_certifying)
+        chose, certify = counted(self.n_choosing, "case"), count(self.n_certifying)
         return f"Certified refusal: {chose} to choose candidates, {certify} to certify them"
 
     def _shown_sentences(self) -> Sequence[str]:
@@ -433,7 +433,7 @@ class CertifiedRefusal(Shown):
             for name, at, kept, rate, high in rows
         ]
         header = ("", "threshold", "kept", "errors among them", "upper bound")
-        said = f"{pvalue_text(self.pvalue)} by the test of {'groups' if self.method == 'bets' else 'independent instances'}."
+        said = f"{pvalue_text(self.pvalue)} by the test of {'groups' if self.method == 'bets' else 'independent cases'}."
         return ShownTable(header, tuple(cells), said)
 
 
@@ -584,7 +584,7 @@ def _assumptions(parts: RefusalParts) -> list[Note]:
     if parts.groups is None:
         return []
     text = (
-        f"groups of new data are taken to be no larger than the largest here, {counted(int(parts.largest), 'instance')}"
+        f"groups of new data are taken to be no larger than the largest here, {counted(int(parts.largest), 'case')}"
     )
     return [Note("assumption", text, {"largest": int(parts.largest)})]
 
@@ -593,7 +593,7 @@ def _why_none(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Fl
     """Why the first candidate is not certified, and how many more instances or groups would be needed."""
     more = needed(plan, tested, errors, uncertainty, parts)
     wrong, kept = int(tested.errors[0]), int(tested.kept[0])
-    of = counted(errors.size, "certifying instance")
+    of = counted(errors.size, "certifying case")
     seen = f"the first threshold tested keeps {count(kept)} of {of}, {count(wrong)} of them wrong"
     facts = {"kept": kept, "errors": wrong, "more": more.number, "unit": more.unit}
     return Note("undefined", f"{seen}; {more.text}", facts)

@@ -238,7 +238,7 @@ def rank_samples(samples: TwoSamples, positive: str, ties: Ties = "shared") -> R
 # of one model on the same instances, with its interval.
 
 Positive = Literal["out", "in"]
-SAMPLES = ("out-of-distribution instances", "in-distribution instances")
+SAMPLES = ("out-of-distribution cases", "in-distribution cases")
 # half widths of the window for the slope at a threshold, on the normal scale, in units of n^(−1/5)
 TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 

@@ -54,7 +54,7 @@ __all__ = [
 # only on the order of the uncertainties, and count ties ½.
 
 SAMPLES = ("errors", "right predictions")
-DIFFERENT = "instances with a gap other than the most frequent one"
+DIFFERENT = "cases with a gap other than the most frequent one"
 ARGUMENTS = ("errors", "uncertainty")
 
 

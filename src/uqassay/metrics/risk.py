@@ -306,7 +306,7 @@ Risk = Literal["generalised", "selective"]
 Convention = Literal["exact", "trapezoid"]
 
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
-NONE_WRONG = (Note("no-width", "no instance is ranked wrongly, so the interval has no width"),)
+NONE_WRONG = (Note("no-width", "no case is ranked wrongly, so the interval has no width"),)
 TINY = 1e-13  # a standard error below this counts as 0 (rounding error)
 WIDEST = 500.0  # half width on the scale of ln x, against overflow
 

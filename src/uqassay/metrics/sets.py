@@ -212,8 +212,8 @@ def scores_of_columns(
         coverage=share(covered),
         size=mean_estimate(size, groups=groups, level=level).within(0.0),
         determinacy=share(single.astype(np.float64)),
-        single_accuracy=_in_part(covered, single, groups, level, "no instance has a single class"),
-        set_accuracy=_in_part(covered, several, groups, level, "no instance has several classes"),
+        single_accuracy=_in_part(covered, single, groups, level, "no case has a single class"),
+        set_accuracy=_in_part(covered, several, groups, level, "no case has several classes"),
         u65=share(covered * _worth(size, "u65")),
         u80=share(covered * _worth(size, "u80")),
     )

@@ -57,7 +57,7 @@ LOSSES: dict[str, Definition] = {
     "unified": Definition(
         "E, the unified loss",
         "How far the prediction's credal set is from what happened, plus λ times how imprecise the set is; lower is better. "
-        "It is averaged over all instances. The interval beside a mean is that model's own; the lowest of several means lies a "
+        "It is averaged over all cases. The interval beside a mean is that model's own; the lowest of several means lies a "
         "little too low, which its interval does not allow for.",
         "E = d(y, ŷ) + λ · NS(ŷ)",
         f"{UNIFIED_PAPER}, equation 6",
@@ -78,7 +78,7 @@ LOSSES: dict[str, Definition] = {
     "nonspecificity": _size_definition(NONSPECIFICITIES["hartley"]),
     "accuracy": Definition(
         "Accuracy",
-        "Share of the instances whose predicted class is the label; an ensemble predicts by its mean. Of class sets: that of a "
+        "Share of the cases whose predicted class is the label; an ensemble predicts by its mean. Of class sets: that of a "
         "class taken at random from each set.",
         "",
         "",
@@ -91,14 +91,14 @@ LOSSES: dict[str, Definition] = {
     ),
     "ece": Definition(
         "ECE, expected calibration error",
-        "Mean over the instances of the gap between accuracy and confidence in their bin (10 bins of equal width). "
+        "Mean over the cases of the gap between accuracy and confidence in their bin (10 bins of equal width). "
         "It is above 0 even for a calibrated model, because bins scatter.",
         "ECE = Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
         "Guo et al. (2017)",
     ),
     "rms-calibration-error": Definition(
         "RMS calibration error",
-        "Root of the mean square over the instances of the gap between accuracy and confidence in their bin (10 bins of equal "
+        "Root of the mean square over the cases of the gap between accuracy and confidence in their bin (10 bins of equal "
         "width), without the part that noise adds; 0 if noise explains all gaps.",
         "√(Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1))),  d = confidence − right",
         "Kumar, Liang and Ma (2019); interval as in Sun et al. (2024) for fixed bins",
@@ -119,7 +119,7 @@ LOSSES: dict[str, Definition] = {
     ),
     "win-share": Definition(
         "Resamples won",
-        "Share of resamples of the instances (and training runs) in which this model has the lowest mean E. It is not the "
+        "Share of resamples of the cases (and training runs) in which this model has the lowest mean E. It is not the "
         "probability that another test set would lead to the same choice.",
         "",
         "",
@@ -127,7 +127,7 @@ LOSSES: dict[str, Definition] = {
     "pvalue": Definition(
         "p (adjusted)",
         "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted for all "
-        "pairs of models and every λ, because the best model was chosen on the same instances. Above 0.05 the difference "
+        "pairs of models and every λ, because the best model was chosen on the same cases. Above 0.05 the difference "
         "could be chance. The test allows for skewed losses, and for huge losses so rare that none has been seen.",
         "",
         "Bonferroni; where no model has a set, Shaffer (1986)",
@@ -141,8 +141,8 @@ LOSSES: dict[str, Definition] = {
     ),
     "class-prior": Definition(
         "class-prior (baseline)",
-        "Predicts the class frequencies in every instance: those given as prior, or by default those of these labels. As these "
-        "saw each label, a model is then told from them only if it also is from the frequencies of all other instances.",
+        "Predicts the class frequencies in every case: those given as prior, or by default those of these labels. As these "
+        "saw each label, a model is then told from them only if it also is from the frequencies of all other cases.",
         "E = −ln (frequency of y), on average the entropy of the labels",
         "",
     ),
@@ -181,7 +181,7 @@ _CALIBRATION_TEST = {
     ),
     "calibration-width": Definition(
         "Width of the set",
-        "Upper minus lower probability, averaged over classes and instances: a wide set holds a calibrated mixture more "
+        "Upper minus lower probability, averaged over classes and cases: a wide set holds a calibrated mixture more "
         "easily, and says less.",
         "mean of P̄(c) − P̲(c)",
         "",
@@ -219,14 +219,14 @@ RANKINGS: dict[str, Definition] = {
     ),
     "uq-c-index": Definition(
         "UQ-C-index",
-        "Chance that of two instances the one whose label got less probability is the more uncertain (ties count ½): like the "
+        "Chance that of two cases the one whose label got less probability is the more uncertain (ties count ½): like the "
         "UQ-AUC, but how far off a prediction is counts, not only whether it is wrong. A random ordering has ½, the best 1.",
         "P( s(X) < s(X′) | gap(X, Y) < gap(X′, Y′) ),  gap(x, y) = 1 − f_y(x)",
         f"{RANKING_PAPER}, Theorem 2.5; Harrell et al. (1996)",
     ),
     "aurc": Definition(
         "AURC",
-        "Mean error rate of what is kept, over all shares that could be kept; lower is better. Instances of equal uncertainty "
+        "Mean error rate of what is kept, over all shares that could be kept; lower is better. Cases of equal uncertainty "
         "are kept in equal parts, as in the mean over their orders. It mixes how accurate the model is with how well its "
         "uncertainty ranks the mistakes.",
         "AURC = ∫₀¹ R(c) dc,  R(c) = 1 − accuracy of the share c that is least uncertain",
@@ -240,7 +240,7 @@ RANKINGS: dict[str, Definition] = {
     ),
     "augrc": Definition(
         "AUGRC",
-        "Mean share of all instances that is kept and wrong, over all shares that could be kept: the risk of an "
+        "Mean share of all cases that is kept and wrong, over all shares that could be kept: the risk of an "
         "undetected error, averaged over coverages; lower is better.",
         "AUGRC = ∫₀¹ c R(c) dc,  with one label each ½ (1 − ACC)² + ACC (1 − ACC) (1 − UQ-AUC)",
         "Traub et al. (2024)",
@@ -248,14 +248,14 @@ RANKINGS: dict[str, Definition] = {
     "prediction-rejection": Definition(
         "Prediction-rejection ratio",
         "Share of the possible gain that refusing in this order reaches: 0 as for a random ordering, 1 for the best one, "
-        "below 0 for one that is worse than random. With one label per instance it is 2 UQ-AUC − 1.",
+        "below 0 for one that is worse than random. With one label per case it is 2 UQ-AUC − 1.",
         "(AUGRC of a random order − AUGRC) / (AUGRC of a random order − AUGRC of the best order)",
         "Malinin, Mlodozeniec, Gales (2020)",
     ),
     "accuracy-at-coverage": Definition(
         "Accuracy of what is kept",
-        "Accuracy of the least uncertain share of the instances, the others being refused; instances of equal uncertainty at "
-        "the threshold are shared evenly. The gain is this minus the accuracy of all, found on the same instances.",
+        "Accuracy of the least uncertain share of the cases, the others being refused; cases of equal uncertainty at "
+        "the threshold are shared evenly. The gain is this minus the accuracy of all, found on the same cases.",
         "1 − R(c),  R(c) = error rate of the share c that is least uncertain",
         "Geifman, El-Yaniv (2017)",
     ),
@@ -266,10 +266,10 @@ VOTES = {  # where an instance is labelled by a distribution
     "for the best prediction wherever the votes disagree.",
     "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
     "in nats.",
-    "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain instance than a vote for it, one of "
+    "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain case than a vote for it, one of "
     "each drawn at random (ties count ½), because the labels are distributions; ½ as for a random ordering, and below 1 even "
     "for the best one wherever the votes disagree.",
-    "uq-c-index": "Chance that of two instances the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
+    "uq-c-index": "Chance that of two cases the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
     "with the votes' shares q, is the more uncertain (ties count ½). A random ordering has ½, the best one 1.",
 }
 

@@ -144,7 +144,7 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
     if not tables:
         return None
     text = {
-        "none": "no such instances",
+        "none": "no such cases",
         "by": " by ",
         "parts": "Parts",
         "metric": "Metric",
@@ -663,7 +663,7 @@ def _limit(found: "ModelRefusal") -> dict[str, Any]:
         "certified": found.certified,
         "kept": _ends(refusal.coverage) if found.certified else [None] * 3,
         "observed": float(refusal.observed_risk),
-        "of": f"of {counted(refusal.observed_risk.n, 'instance')}" if found.certified else "",
+        "of": f"of {counted(refusal.observed_risk.n, 'case')}" if found.certified else "",
         "sentence": found.sentence(),
     }
 
@@ -703,7 +703,7 @@ def _finding(found: "ModelRefusal") -> str:
     model = found.model if found.run is None else f"{found.model} (run {found.run + 1})"
     by = f"the {score_label(found.score)} of {model}"
     if not found.certified:
-        n = counted(refusal.n_certifying, "certifying instance")
+        n = counted(refusal.n_certifying, "certifying case")
         return f"No threshold on {by} is certified to keep {limit} errors ({sure}, {n})."
     if math.isinf(refusal.threshold):
         return f"Without refusing any case of {model}, {limit} of new cases are wrong ({sure})."
@@ -712,7 +712,7 @@ def _finding(found: "ModelRefusal") -> str:
 
 
 def _no_limit(model: str, rate: float) -> str:
-    wrong = f"{model} is wrong on {percent(rate, in_sentence=True)} of the instances that choose"
+    wrong = f"{model} is wrong on {percent(rate, in_sentence=True)} of the cases that choose"
     return f"{wrong}, no more than the lowest limit here ({100 * LIMITS[0]:g} %), so no refusal is certified."
 
 
@@ -734,13 +734,13 @@ def _text(
         "limits_title": "Limits of the error rate",
         "limits_caption": (
             f"Each limit holds with {level} confidence by itself, not all rows together. "
-            "Errors seen: among the certifying instances that are kept."
+            "Errors seen: among the certifying cases that are kept."
         ),
         "words": "Each limit in words",
         "costs_title": "What refusing costs",
         "costs_note": (
             f"A mistake costs 1, passing a case on costs the price. Cases are passed on by {labels}. Each half of the "
-            "instances is judged by the threshold that the other half chose."
+            "cases is judged by the threshold that the other half chose."
         ),
         "costs_caption": (
             f"Expected cost per case with {level} intervals, each by itself. Bold: shown to be lower than keeping every case "
@@ -757,10 +757,10 @@ def _lead(assay: "Assay", scores: Mapping[str, str], labels: str, parts: "Refusa
     """Who chose, who certified, and for which cases it holds."""
     chose, n = int(parts.choosing.sum()), assay.n_instances
     model = ", the model and" if len(scores) > 1 else " and"
-    part = f"{percent(CHOOSING, 0)} of the {'instances' if assay.groups is None else 'groups'}"
+    part = f"{percent(CHOOSING, 0)} of the {'cases' if assay.groups is None else 'groups'}"
     return (
         f"A case is kept if its score ({labels}) is at most the threshold; the others are passed on, for example to a person. "
-        f"{part}, drawn at random ({counted(chose, 'instance')}), chose the limits below{model} the threshold; the "
+        f"{part}, drawn at random ({counted(chose, 'case')}), chose the limits below{model} the threshold; the "
         f"other {count(n - chose)} certified it. New cases must come from the same source. "
         "“uqassay refuse” certifies any limit, and chooses among all scores."
     )
@@ -936,7 +936,7 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
         return None
     stated = [m.predicts_classes for m in models_with_sets(assay)]
     how = [*([RULES[rule]] if any(stated) else []), *([] if all(stated) else [AS_GIVEN])]
-    text = {"heads": HEADS, "note": " ".join([*how, NOTE]), "none": "no such instances"}
+    text = {"heads": HEADS, "note": " ".join([*how, NOTE]), "none": "no such cases"}
     return {
         "finding": _sets_finding(models),
         "models": models,
@@ -997,7 +997,7 @@ def _votes_finding(shares: dict[str, dict[str, Estimate]]) -> str:
     said = {model: percent(first, in_sentence=True) for model, first in firsts.items()}
     of = {model: f"the set of {model}" if "set" in found else model for model, found in shares.items()}
     model, first = next(iter(firsts.items()))
-    begin = f"Of {counted(first.n, 'instance')}, an estimated {said[model]}"
+    begin = f"Of {counted(first.n, 'case')}, an estimated {said[model]}"
     if len(shares) == 1:
         sure = "" if math.isnan(first.low) else f" ({percent_interval(first.low, first.high, in_sentence=True)})"
         mean = (
@@ -1019,13 +1019,13 @@ def _note(assay: "Assay") -> str:
     each = f"{least} votes" if least == most else f"{least} to {most} votes, {mean} in the mean"
     runs = "; run 1 of models with several" if any(assay[model].n_runs > 1 for model in assay.votes) else ""
     level, alpha, passing = level_text(assay.settings.level), percent(ALPHA, 0), percent(1 - ALPHA, 0)
-    instances = part_of(len(tests.rows), assay.n_instances, "instance")
+    instances = part_of(len(tests.rows), assay.n_instances, "case")
     drawn = ""
     if any(len(found.of_set) for found in assay.votes.values()):
         drawn = " The tests of a set and of its mean draw votes of their own, so either share can be greater by chance."
     return (
-        f"Each instance is tested at the level {alpha}: do its votes scatter about some distribution in the set, or about the "
-        f"mean, as independent votes do? The share is that of the instances that pass, divided by {passing}. Instances with "
+        f"Each case is tested at the level {alpha}: do its votes scatter about some distribution in the set, or about the "
+        f"mean, as independent votes do? The share is that of the cases that pass, divided by {passing}. Cases with "
         f"too few votes to tell pass as well, so the shares tend to be too high. On {instances}, "
         f"each with {each}{runs}. {level} interval of each share by itself.{drawn}"
     )

@@ -13,7 +13,7 @@ from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.mistakes import BackwardScore
 from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
-from uqassay.evidence.ranking import MARKS, limit_notes
+from uqassay.evidence.ranking import MARKS, intervals_text, limit_notes, only_unit
 from uqassay.evidence.sentences import (
     PRICE,
     advice,
@@ -123,7 +123,7 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     priced = order_of(assay).priced
     return {
         "show": "Show",
-        "parts": {"all": "all instances", "correct": "correct", "wrong": "wrong"},
+        "parts": {"all": "all cases", "correct": "correct", "wrong": "wrong"},
         "heads": {
             "model": "Model",
             "n": "n {part}",
@@ -139,11 +139,11 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "means_data": "Means in ten bins of confidence, of the models shown.",
         "points_data": "Every point, of the models shown.",
         "means_heads": {"confidence": "mean confidence", "mean": "mean {quantity}", "n": "n"},
-        "no_instances": "No instances of this kind.",
+        "no_instances": "No cases of this kind.",
         "point_hover": "d {distance} ({distance_low} to {distance_high})",
         "size_hover": "NS {nonspecificity} ({nonspecificity_low} to {nonspecificity_high})",
         "n_hover": "n = {n}",
-        "absent": "not here (no such instances): {models}",
+        "absent": "not here (no such cases): {models}",
         "absent_infinite": "not here (infinite): {models}",
         "absent_many": "{n} models",
         "line_hover": "λ {tradeoff}: E {estimate} ({low} to {high})",
@@ -156,8 +156,8 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "ridge_at": "",
         "ridge_near": "The nearest λ for which the page holds the densities.",
         "point": "a point prediction: always 0",
-        "zero": "0 in every instance",
-        "infinite": "infinite in every instance",
+        "zero": "0 in every case",
+        "infinite": "infinite in every case",
         "zero_or_infinite": "0 or infinite",
         "part": {"correct": "correct (n = {n})", "wrong": "wrong (n = {n})"},
         "part_infinite": {
@@ -174,15 +174,15 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
             f"{_by_correctness(assay)}; E at λ = {{tradeoff}}, its interval only at the λ of the findings."
         ),
         "sample": _sample(assay),
-        "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
+        "walk": "{title}. The arrow keys move from point to point, and Enter opens the case.",
         "points": POINTS,
         "no_sets": "Only point predictions are shown, and their sets have no size.",
         "no_width": "The credal width was not among the measures asked for.",
         "no_entropy": "The entropy was not among the measures asked for.",
-        "none_kept": "This assay keeps no single instances.",
-        "instance_hover": "instance {instance}",
+        "none_kept": "This assay keeps no single cases.",
+        "instance_hover": "case {instance}",
         "values_hover": "{x_name} {x}, {y_name} {y}",
-        "mean_hover": "mean {mean} over {n} instances",
+        "mean_hover": "mean {mean} over {n} cases",
         "confidence_hover": "mean confidence {confidence}",
         "scatter_axes": {
             "width": ["NS", "credal width"],
@@ -201,17 +201,17 @@ def _by_correctness(assay: "Assay") -> str:
     """The caption of the means by correctness; with several training runs it says what n counts."""
     counted = "" if all(m.n_runs == 1 for m in assay.candidates) else " of all training runs, which n counts together"
     sets = of_class_sets(assay)
-    return f"Means over the instances{counted} that each model classifies correctly{sets} and over the others"
+    return f"Means over the cases{counted} that each model classifies correctly{sets} and over the others"
 
 
 def _sample(assay: "Assay") -> dict[str, str]:
     """Which instances the scatter plots show, {n} of them or all."""
     total = count(assay.n_instances)
     runs = ", first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    means = "Lines: means over all instances in ten bins of confidence."
+    means = "Lines: means over all cases in ten bins of confidence."
     points = {
-        "some": f"a random sample of {{n}} of the {total} instances, the same for every model",
-        "all": part_of(assay.n_instances, assay.n_instances, "instance"),
+        "some": f"a random sample of {{n}} of the {total} cases, the same for every model",
+        "all": part_of(assay.n_instances, assay.n_instances, "case"),
     }
     return {key: f"Points: {text}{runs}. {means}" for key, text in points.items()}
 
@@ -311,7 +311,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
     >>> instance_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["picked"]
     'Instance {instance}: {label}'
     """
-    number = "Instance {instance}" if assay.ids is None else "Instance {instance} (row {row})"
+    number = "Case {instance}" if assay.ids is None else "Case {instance} (row {row})"
     votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
     losses = "d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}"
     if not order_of(assay).priced:
@@ -320,7 +320,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
         "listed_classes": LISTED_CLASSES,
         "no_class": "several or none",
         "heads": {
-            "instance": "Instance",
+            "instance": "Case",
             "label": "Label",
             "predicted": "Predicted by",
             "size": "Largest NS",
@@ -392,7 +392,7 @@ def set_text(model: "ModelScores") -> dict[str, str]:
         return {"held": bounds, "not_held": bounds}
     return {
         "held": f"hull of {count(model.n_points)} points",
-        "not_held": f"{BOUNDS}; its points are kept for the extreme instances only",
+        "not_held": f"{BOUNDS}; its points are kept for the extreme cases only",
     }
 
 
@@ -400,11 +400,11 @@ def _problems(assay: "Assay") -> dict[str, str]:
     """Reasons that a requested instance cannot be shown."""
     held = 0 if not assay.sets else len(next(iter(assay.sets.values())).rows)
     known = f"a number from 0 to {assay.n_instances - 1}" if assay.ids is None else "an id or a row number"
-    part = f"the sets of {{held}} of {count(assay.n_instances)} instances"
+    part = f"the sets of {{held}} of {count(assay.n_instances)} cases"
     return {
         "give": f"Give {known}.",
         "not_held": f"This page holds {part}, and not of this one.",
-        "no_such_id": f"No instance on this page has that id; it holds {part}." if held else "",
+        "no_such_id": f"No case on this page has that id; it holds {part}." if held else "",
     }
 
 
@@ -731,7 +731,7 @@ def _why(assay: "Assay") -> str:
     precise = [m.name for m in assay.candidates if m.n_points == 1]
     sets = [name for name in size if name not in precise]
     near, far = min(distance, key=lambda name: distance[name]), number(min(distance.values()), bounded=True)
-    one_set = f"one distribution per instance{'' if sets else ', not a set'}"
+    one_set = f"one distribution per case{'' if sets else ', not a set'}"
     if len(distance) == 1:
         if precise:
             return f"{near} predicts {one_set}; its mean distance to the label is {far}."
@@ -766,12 +766,12 @@ def _instances(assay: "Assay") -> str:
     wrong = int((labels != assay.classes).all(axis=0).sum())
     split = int((labels != labels[:1]).any(axis=0).sum())
     runs = " in the first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'instance')}"
+    of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'case')}"
     if len(labels) == 1:
         return f"{models[0].name} is wrong on {of_all}{runs}."
     disagree = f"the models disagree about the class of {count(split)}"
     if not wrong:
-        return f"At least one model is right on each of the {counted(assay.n_instances, 'instance')}{runs}; {disagree}."
+        return f"At least one model is right on each of the {counted(assay.n_instances, 'case')}{runs}; {disagree}."
     every = "Both models are" if len(labels) == 2 else "Every model is"
     return f"{every} wrong on {of_all}{runs}; {disagree}."
 
@@ -784,7 +784,8 @@ def _how(assay: "Assay") -> str:
         who = listed([f"{named(name)} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
         rows = f"rows with a label less probable than the floor: {who}"
     version = assay.provenance["uqassay"]
-    return f"{level_text(assay.settings.level)} intervals, seed {assay.settings.seed}, uqassay {version}; {rows}."
+    level = "no intervals" if assay.n_units == 1 else f"{level_text(assay.settings.level)} intervals"
+    return f"{level}, seed {assay.settings.seed}, uqassay {version}; {rows}."
 
 
 # Choose λ: sentences of the slider, the strip of winners, the questionnaire and the live ranking.
@@ -830,7 +831,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "no_mean": "no finite mean",
         "is_best": "the best model itself",
         "is_baseline": "baselines are not candidates",
-        "no_test": "no test with so few instances",
+        "no_test": "no test with so few cases",
         "no_resampling": _no_resampling(assay),
         "next_change": "The order changes next at λ = {tradeoff}, where {above} passes {below}.",
         "no_change": "The order stays like this for every larger λ.",
@@ -843,8 +844,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
 
 
 def _no_resampling(assay: "Assay") -> str:
-    only = "1 instance" if assay.groups is None else "1 group"
-    return f"{only}: nothing to resample"
+    return f"{only_unit(assay)}: nothing to resample"
 
 
 def beyond_sentence(assay: "Assay", winners: Winners, top: float) -> str:
@@ -914,14 +914,14 @@ def page_sentences(assay: "Assay") -> dict[str, Any]:
 CAUTION = "Before believing it"
 DEPENDS = "The choice depends on λ."
 CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe the answer, by their code
-    "few-instances": "few instances",
+    "few-instances": "few cases",
     "few-groups": "few groups",
     "different-runs": "different numbers of training runs",
     "different-numbers-of-members": "different numbers of members",
     "floored": "labels that a model held to be impossible",
     "estimated-nonspecificity": "an estimated non-specificity",
     "solver-gap": "an inexact distance",
-    "ignored-label": "instances left out",
+    "ignored-label": "cases left out",
     "labels-by-columns": "labels taken by the order of the columns",
     "baseline-left-out": "a baseline left out",
 }
@@ -985,18 +985,16 @@ def _choice(answer: Answer, c: Recommendation) -> Statement:
 
 def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Lines about the models that are not chosen; the first, of several chosen models, about these."""
-    several = len(c.models) > 1
-    them = "them" if several else "it"
     lines: list[tuple[str, tuple[str, ...]]] = []
-    if several:
+    if len(c.models) > 1:
         who = "the two" if len(c.models) == 2 else "these"
         lines.append((f"Which of {who} is better{' at which λ' if answer.priced else ''} cannot be told.", ()))
     if c.tied:
-        lines.append((f"Cannot be told from {them}", c.tied))
+        lines.append(("Could be as good", c.tied))
     if c.partly:
         lines.append((_worse_somewhere(c), c.partly))
     if c.worse:
-        lines.append(("Worse at all of these λ" if answer.priced else "Worse", c.worse))
+        lines.append((f"Not as good{' at any of these λ' if answer.priced else ''}", c.worse))
     return tuple(lines)
 
 
@@ -1006,10 +1004,10 @@ def _worse_somewhere(c: Recommendation) -> str:
     first, last = inwards(low, high)
     if len(c.partly) == 1 and not more:
         if low <= c.low:
-            return f"Worse up to λ = {tradeoff(last)}"
+            return f"Not as good up to λ = {tradeoff(last)}"
         if high >= c.high:
-            return f"Worse from λ = {tradeoff(first)} on"
-    return "Worse at some of these λ"
+            return f"Not as good from λ = {tradeoff(first)} on"
+    return "Not as good at some of these λ"
 
 
 # -- the axis of λ -------------------------------------------------------------------------------------------------------
@@ -1169,7 +1167,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "A mixture weighs the members’ predictions. If some mixture is calibrated, its probabilities can be taken at their "
         "word; if none is, the truth lies outside the set that the members span."
     )
-    proof = "Passing is no proof of calibration: few instances, or a measure of another property, can hide errors."
+    proof = "Passing is no proof of calibration: few cases, or a measure of another property, can hide errors."
     return {
         "note": note,
         "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
@@ -1196,9 +1194,9 @@ def _tested(judged: Sequence[JudgedTest]) -> str:
     parts = []
     for test in (j.test for j in judged if j.test.tested != "nothing"):
         if test.n_tested < test.n_instances:
-            parts.append(f"{count(test.n_tested)} of the {counted(test.n_instances, 'instance')}")
+            parts.append(f"{count(test.n_tested)} of the {counted(test.n_instances, 'case')}")
         else:
-            parts.append(f"{'all ' if test.n_tested > 1 else ''}{counted(test.n_instances, 'instance')}")
+            parts.append(f"{'all ' if test.n_tested > 1 else ''}{counted(test.n_instances, 'case')}")
     return listed(list(dict.fromkeys(parts)))
 
 
@@ -1303,10 +1301,10 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
 BEST = ""  # in the place of a score's name: each model by its best one
 COUNTS = ("groups", "runs")  # codes of notes that the page states once for all numbers
 FLATTERED = (
-    "The best score of a model has the highest UQ-AUC on these instances; it is judged on the same ones, which flatters it a "
+    "The best score of a model has the highest UQ-AUC on these cases; it is judged on the same ones, which flatters it a "
     "little."
 )
-CHOSEN = "Best scores were chosen on the same instances, so these p-values are somewhat too small."
+CHOSEN = "Best scores were chosen on the same cases, so these p-values are somewhat too small."
 
 
 # -- the whole section -------------------------------------------------------------------------------------------------
@@ -1385,7 +1383,7 @@ def _left_out(assay: "Assay") -> str:
     for model in assay.model_names:
         constant = [score_label(s) for s in assay.uncertainty_names(model) if _is_constant(assay, model, s)]
         if constant:
-            said.append(f"Left out, since the same in every instance: {listed(constant)} of {model}.")
+            said.append(f"Left out, since the same in every case: {listed(constant)} of {model}.")
     return " ".join(said)
 
 
@@ -1396,8 +1394,8 @@ def _is_constant(assay: "Assay", model: str, score: str) -> bool:
 
 def _matrix_templates(assay: "Assay") -> dict[str, str]:
     """Templates for a cell of the matrix of paired tests."""
-    only = "1 instance" if assay.groups is None else "1 group"
-    untested = "no test, for the difference does not vary over the instances"
+    only = only_unit(assay)
+    untested = "no test, for the difference does not vary over the cases"
     if assay.n_units == 1:
         untested = f"no test, for there is only {only}"
     values = "{row} against {column}: {metric} {row_value} − {column_value} = {difference}"
@@ -1407,7 +1405,7 @@ def _matrix_templates(assay: "Assay") -> dict[str, str]:
         "by": "{name} ({score})",
         "own": "{row}: {metric} {row_value}",
         "untested": f"{values}; {untested}",
-        "same": f"{values}; the two agree on every instance",
+        "same": f"{values}; the two agree on every case",
         "chance": f"{tested}{{adjusted}}: could be chance; {{shown}}",
         "shown": "a true difference of {difference} would have been found 4 times in 5",
         "shown_none": "no difference could have been found",
@@ -1463,16 +1461,16 @@ def why_absent(made: str, score: str, constant: Sequence[str], first: "Estimate 
     if made:
         return why_unmixed(made)
     if score:
-        same = "the score is the same in every instance: nothing to choose by"
+        same = "the score is the same in every case: nothing to choose by"
         return same if score in constant else "it has no such score"
     if first is None:
-        return "no score of it differs between instances: nothing to choose by" if constant else "it has no score"
+        return "no score of it differs between cases: nothing to choose by" if constant else "it has no score"
     return undefined_text(first)
 
 
 def why_unmixed(made: str) -> str:
     """The reason that a model without errors, or without correct predictions, cannot be judged."""
-    return f"it makes {made} on these instances"
+    return f"it makes {made} on these cases"
 
 
 def why_nothing(made: Mapping[str, str]) -> str:
@@ -1485,11 +1483,11 @@ def why_nothing(made: Mapping[str, str]) -> str:
     """
     kinds = set(made.values())
     if kinds == {"no mistake"}:
-        return "No model makes a mistake on these instances: there is nothing to rank."
+        return "No model makes a mistake on these cases: there is nothing to rank."
     if kinds == {"only mistakes"}:
-        return "All predictions are mistakes on these instances: there is nothing to rank."
+        return "All predictions are mistakes on these cases: there is nothing to rank."
     reasons = (
-        f"{m} makes {it} here" if it else f"{m} has no score that differs between instances" for m, it in made.items()
+        f"{m} makes {it} here" if it else f"{m} has no score that differs between cases" for m, it in made.items()
     )
     return f"There is nothing to choose by: {'; '.join(reasons)}."
 
@@ -1638,7 +1636,7 @@ def refusal_sentence(assay: "Assay", share: float, by: str, refused: Sequence[Re
     change = f"{verb} {whose} from {before} to {after}{interval}"
     if before == after:
         change = f"leaves {whose} at {after}{interval}"
-    only = "1 instance" if assay.groups is None else "1 group"
+    only = only_unit(assay)
     adjusted = ", adjusted for the choice of the model" if several else ""
     points = f"{gain} points ({low} to {high}{adjusted})"
     end = {
@@ -1700,16 +1698,16 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
         "auto": general["schemes"]["auto"],
         "compared": "Models compared",
         "stated": "What the models state",
-        "stated_finding": "How far from the labels, how vague and how uncertain the predictions are, with intervals.",
-        "stated_note": f"Means over all cases, with their {level} intervals.",
+        "stated_finding": "How far from the labels, how vague and how uncertain the predictions are.",
+        "stated_note": f"Means over all cases, {intervals_text(assay)}.",
         "compared_how": "Click a heading to sort, ? for its definition.",
         "no_script": "The rest of this page needs its own script, which is switched off.",
         **_choice_of_view(assay),
         **_reasons(assay, level),
-        "instances_title": "Look at instances",
-        "kinds": "Choice of the instances listed",
-        "instances": "Instances",
-        "pick": "Instance",
+        "instances_title": "Look at cases",
+        "kinds": "Choice of the cases listed",
+        "instances": "Cases",
+        "pick": "Case",
         "previous": "◂ previous",
         "next": "next ▸",
         "any": "any",
@@ -1726,7 +1724,7 @@ _NAVIGATION = {
     "close_all": "Close all sections",
     "nav_verdict": "Verdict",
     "nav_why": "Why",
-    "nav_instances": "Instances",
+    "nav_instances": "Cases",
     "nav_how": "How computed",
 }
 
@@ -1775,7 +1773,7 @@ def _reasons(assay: "Assay", level: str) -> dict[str, str]:
     return {
         "why": "Why",
         "plane_title": "Distance against non-specificity, equal E at λ = {tradeoff}",
-        "plane_part": "Instances",
+        "plane_part": "Cases",
         "plane": (
             f"Each model's mean with its {level} confidence ellipse, from symmetric standard errors (the intervals of the "
             "tables follow skewed losses and can differ). On a line all points have equal E at λ = {tradeoff}. The dashed line "
@@ -1788,12 +1786,12 @@ def _reasons(assay: "Assay", level: str) -> dict[str, str]:
         ),
         "ridges_title": "By correctness",
         "ridges": (
-            f"Above each line, in full colour: the instances that the model classifies correctly{of_class_sets(assay)}. Below "
-            "it, lighter: those that it classifies wrongly. All instances, logarithmic axis; each half has its own height. The "
+            f"Above each line, in full colour: the cases that the model classifies correctly{of_class_sets(assay)}. Below "
+            "it, lighter: those that it classifies wrongly. All cases, logarithmic axis; each half has its own height. The "
             "tick is the median; ◂ is the share at or below the left end."
         ),
         "correctness": "Means by correctness",
-        "sample_how": "A click on a point opens the instance.",
+        "sample_how": "A click on a point opens the case.",
         "scatter_title": "How the measures are related",
         "width_title": "Credal width against NS",
         "ns_title": "NS against confidence",

@@ -484,7 +484,7 @@ def notes_of_ties(sizes: Sequence[float], tied: Sequence[float]) -> list[Note]:
     for size, share in zip(sizes, tied, strict=True):
         alike = size * share**0.5  # members of the greatest tie, if it holds nearly all
         if size > 1 and alike >= size / 2 and size - alike < OUTSIDE:
-            most = f"all but about {size - alike:.0f} of {size:.0f} instances of one kind"
+            most = f"all but about {size - alike:.0f} of {size:.0f} cases of one kind"
             text = f"{most} have the same score: the interval may be too short"
             return [Note("ties", text, {"size": size, "outside": size - alike})]
     return []
@@ -502,7 +502,7 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
     if constant and not np.isnan(estimate):
         return estimate.with_note(Note("constant-scores", "all scores are equal: nothing is ranked"))
     if estimate.high - estimate.low <= ROUNDING:
-        return estimate.with_note(Note("no-width", "no instance differs from the others: an interval of no width"))
+        return estimate.with_note(Note("no-width", "no case differs from the others: an interval of no width"))
     return estimate
 
 

@@ -138,7 +138,7 @@ def bootstrap_estimate(
         return estimate()
     pull = _unit_influence(psi, resampler) if psi is not None else _jackknife(statistic, resampler)
     if np.isnan(pull).any():
-        notes.append(Note("no-interval", "one instance or group decides whether the value is finite: no interval"))
+        notes.append(Note("no-interval", "one case or group decides whether the value is finite: no interval"))
         return estimate()
     low, high = (float(end) for end in bca_interval(value, draws, -pull, level=level))
     if np.isnan(low):

@@ -128,7 +128,7 @@ def concordance_linearised(
     pairs = found.pairs
     n = len(g)
     if not pairs > 0:
-        return undefined(n, (Note("undefined", "no two instances differ in the truth"),))
+        return undefined(n, (Note("undefined", "no two cases differ in the truth"),))
     value = found.share
     size = n if w is None else float(w.sum())
     units = n if codes is None else np.count_nonzero(np.bincount(codes, weights=w))
@@ -590,11 +590,11 @@ def pearson_estimate(
             if x.size > 3:
                 low, high = _fisher(value, x.size, level)
             else:
-                notes.append(Note("no-interval", f"{x.size} instances: no interval"))
+                notes.append(Note("no-interval", f"{x.size} cases: no interval"))
         else:
             left_out = _correlation(_means_without(moments, units))
             if not (np.abs(left_out) < 1).all():  # nan: constant
-                notes.append(Note("no-interval", "one instance or group decides the value: no interval"))
+                notes.append(Note("no-interval", "one case or group decides the value: no interval"))
             elif method == "jackknife":
                 low, high = _jackknife(value, left_out, level)
             else:

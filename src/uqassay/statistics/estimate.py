@@ -51,7 +51,7 @@ def unit_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:
 
 def single_unit(units: Units, consequence: str = "no interval", code: str = "no-interval") -> Note:
     """Note on a single instance or group, which shows no variation."""
-    return Note(code, f"1 {'instance' if units.codes is None else 'group'}: {consequence}")
+    return Note(code, f"1 {'case' if units.codes is None else 'group'}: {consequence}")
 
 
 def interval_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:

@@ -303,7 +303,7 @@ def paired_mean_test(
     if infinite:
         with np.errstate(invalid="ignore"):
             value = units.mean(first.mean(axis=0)) - units.mean(second.mean(axis=0))
-        notes.append(Note("no-test", f"infinite values in {infinite} of {n} instances: no interval and no test"))
+        notes.append(Note("no-test", f"infinite values in {infinite} of {n} cases: no interval and no test"))
     elif units.n_units == 1:
         notes.append(single_unit(units, "no interval and no test", "no-test"))
     else:
@@ -1093,9 +1093,9 @@ def paired_statistic_test(
     elif found.spreads.regular[0]:
         detectable = _detectable_statistic(found.spreads, units, level, bound)
     elif pvalue == 1.0:
-        notes.append(Note("no-width", "the two agree on every instance"))
+        notes.append(Note("no-width", "the two agree on every case"))
     else:
-        notes.append(Note("no-test", "the difference does not vary over the instances: no test"))
+        notes.append(Note("no-test", "the difference does not vary over the cases: no test"))
     n = units.n_instances
     difference = Estimate(value, low=low, high=high, level=level, n=n, method="linearised", notes=notes)
     return PairedComparison(difference, statistic, pvalue, "linearised", n, difference.notes, detectable=detectable)

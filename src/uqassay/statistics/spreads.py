@@ -378,7 +378,8 @@ class PairMoments(_Moments):
         first, second = np.split(places.reshape(-1), 2)
         apart = np.ascontiguousarray(self._means[:, a] - self._means[:, b])  # (C, P)
         sums = np.zeros((len(self._first) + len(self._second) + len(self._third), a.size))
-        step = max(_CELLS // used.size, 256)
+        # by the number of all models: sums do not depend on the pairs that are asked for together
+        step = max(_CELLS // len(self._columns[0]), 256)
         sum_differences = kernel("difference_sums") or _difference_sums
         for start in range(0, self.n, step):
             values = np.array([[column[k][start : start + step] for k in used.tolist()] for column in self._columns])
@@ -412,8 +413,8 @@ def _sums(x: Floats) -> Floats:
 
 
 def _products(x: Floats, y: Floats) -> Floats:
-    # not a matrix product, whose last bits may depend on the number of threads
-    return np.asarray(np.einsum("pm,pm->p", x, y))
+    # not a matrix product, nor einsum: their last bits may depend on the number of threads, or of rows
+    return np.asarray(np.multiply(x, y, order="C").sum(axis=1))
 
 
 @final
@@ -467,11 +468,11 @@ class GroupMoments(_Moments):
                 np.subtract(column[i], column[k], out=row)
         first = e.mean(axis=2)
         e -= first[..., np.newaxis]
-        u = np.add.reduceat(e, self._starts, axis=2)[..., self._by_size]  # (C, P, G)
+        u = np.take(np.add.reduceat(e, self._starts, axis=2), self._by_size, axis=2)  # (C, P, G), and contiguous
         squares = np.stack([u[i] * u[k] for i, k in self._terms])
         products = [(0, 0)] if len(e) == 1 else [(0, 0), (0, 1), (2, 0), (2, 1)]  # xxx, xxy, yyx, yyy
         alone = np.stack([_products(e[i], e[k]) for i, k in self._terms])
-        pairs = np.stack([np.einsum("pn,pn,n->p", e[i], e[k], self._fellows) for i, k in self._terms])
+        pairs = np.stack([_products(e[i] * e[k], self._fellows) for i, k in self._terms])
         tables = (
             (self._first, first, -1.0),
             (self._alone, alone, 1.0),

@@ -200,14 +200,14 @@ def test_one_instance_in_a_sample():
         assert np.isfinite(found)
         assert np.isnan(found.low)
         assert np.isnan(found.high)
-        assert "1 out-of-distribution instance: no interval" in said(found)
+        assert "1 out-of-distribution case: no interval" in said(found)
         found = score(*sides([0.1], [0.2, 0.3, 0.4]))
-        assert "1 in-distribution instance: no interval" in said(found)
+        assert "1 in-distribution case: no interval" in said(found)
         found = score(*sides([0.1, 0.2], [0.2, 0.3]), groups=["b", "c", "a", "a"])
-        assert "1 group of out-of-distribution instances: no interval" in said(found)
+        assert "1 group of out-of-distribution cases: no interval" in said(found)
     wide = ood_auc_score(*sides([0.1, 0.2, 0.3], [0.25]))
     assert wide.high - wide.low > 0.8
-    assert "only 1 out-of-distribution instance:" in said(wide)
+    assert "only 1 out-of-distribution case:" in said(wide)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -234,11 +234,11 @@ def test_few_positives_leave_the_threshold_unbounded(random_generator):
     a, b = random_generator.normal(size=500), random_generator.normal(size=30) + 2
     found = fpr_at_tpr_error(*sides(a, b))
     assert found.high == 1.0
-    assert "more out-of-distribution instances would bound the other side" in said(found)
+    assert "more out-of-distribution cases would bound the other side" in said(found)
     other = fpr_at_tpr_error(*sides(a, b), positive="in")
     assert other.high < 1.0
     assert "too few" not in said(other)
-    assert "only 12 out-of-distribution instances" in said(fpr_at_tpr_error(*sides(a, b[:12])))
+    assert "only 12 out-of-distribution cases" in said(fpr_at_tpr_error(*sides(a, b[:12])))
 
 
 @pytest.mark.parametrize("score", SCORES)

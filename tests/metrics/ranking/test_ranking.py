@@ -159,7 +159,7 @@ def test_degenerate_cases_have_notes():
     assert float(uq_auc_score([0, 1, 0], [3, 3, 3])) == 0.5
     same = uq_c_index_score([0.5, 0.5], [1, 2])
     assert np.isnan(same)
-    assert "no two instances differ in the truth" in said(same)
+    assert "no two cases differ in the truth" in said(same)
     assert np.isnan(uq_c_index_score([0.5], [1]))
     assert "all scores are equal" in said(uq_c_index_score(np.arange(30), np.ones(30)))
     # accuracy 1 and 0: the areas are known whatever the order
@@ -199,7 +199,7 @@ def test_areas_without_errors_are_not_certain():
 
 def test_few_different_gaps_have_a_note():
     gap, s = np.r_[np.ones(4), np.zeros(300)], np.arange(304.0)
-    assert "only 4 instances with a gap other than the most frequent one" in said(uq_c_index_score(gap, s))
+    assert "only 4 cases with a gap other than the most frequent one" in said(uq_c_index_score(gap, s))
     perfect = uq_c_index_score(gap, -s[::-1] * (1 - gap))
     assert perfect.high - perfect.low > 0
 

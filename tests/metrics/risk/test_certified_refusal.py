@@ -219,10 +219,10 @@ def test_nothing_certified_says_what_is_missing():
     assert math.isnan(found.observed_risk)
     assert has_note(found.notes, "undefined")
     assert not found.keeps([0.0]).any()
-    assert "about 45 more instances would be needed" in found.sentence()  # 59 of 70 % of the instances
+    assert "about 45 more cases would be needed" in found.sentence()  # 59 of 70 % of the instances
     useless = certified_refusal(np.ones(40), np.arange(40), risk=0.05)
     assert (
-        "at this rate no number of instances is enough; without an error it takes 59 instances kept"
+        "at this rate no number of cases is enough; without an error it takes 59 cases kept"
         in useless.sentence()
     )
     assert math.isnan(useless.uncertified_threshold)
@@ -429,7 +429,7 @@ def test_masks_that_are_refused():
         divide(2, None, [True, True], 0.3, None)
     with refuses("choosing", "mismatch", got="1 group in both, the first that of row 1"):
         divide(3, ["a", "b", "b"], [True, False, True], 0.3, None)
-    with refuses("errors", "shape", got="got 1 instance"):
+    with refuses("errors", "shape", got="got 1 case"):
         divide(1, None, None, 0.3, None)
     with refuses("groups", "shape", got="got 1 group"):
         divide(3, ["a"] * 3, None, 0.3, None)
@@ -452,7 +452,7 @@ def test_so_many_more_would_be_enough(wrong):
     rate = tested.errors[0] / tested.kept[0]
     assert stats.binom.cdf(np.ceil(rate * kept), np.ceil(kept), 0.06) <= 0.05
     assert stats.binom.cdf(np.ceil(rate * kept * 0.9), np.floor(kept * 0.9), 0.06) > 0.05
-    assert "more instances would be needed" in more.text
+    assert "more cases would be needed" in more.text
 
 
 def test_no_instance_kept_and_a_rate_that_is_too_high():
@@ -462,7 +462,7 @@ def test_no_instance_kept_and_a_rate_that_is_too_high():
     units = make_units(20, None, None)
     above = needed(plan, plan.test(errors[20:] + 1, scores[:20], units), errors[20:] + 1, scores[:20], parts)
     assert above.number is None
-    assert "no number of instances is enough" in above.text
+    assert "no number of cases is enough" in above.text
     nothing = plan.thresholds[:-1].size
     if nothing:
         far = scores[:20] + 100
@@ -477,7 +477,7 @@ def test_absurd_numbers_are_not_named():
     tested = plan.test(errors[200:], scores[:200], make_units(200, None, None))
     more = needed(plan, tested, errors[200:], scores[:200], parts)
     assert more.number > 100 * 200
-    assert more.text == "at this error rate it would take more than 100 times as many instances"
+    assert more.text == "at this error rate it would take more than 100 times as many cases"
 
 
 if __name__ == "__main__":

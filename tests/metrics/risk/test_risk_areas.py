@@ -360,7 +360,7 @@ def test_a_perfect_order_has_no_interval():
         for uncertainty in (np.arange(100), e):
             found = score(e, uncertainty)
             assert np.isnan(found.low)
-            assert "no instance is ranked wrongly" in said(found)
+            assert "no case is ranked wrongly" in said(found)
     assert prediction_rejection_score(errors, errors) == pytest.approx(1.0)
     assert aurc_loss(errors, np.arange(100)).low > 0
     # one tie that holds both an error and a right prediction is not perfect
@@ -378,7 +378,7 @@ def test_few_errors_are_counted_and_one_instance_has_no_interval():
     one = aurc_loss([1], [0.5])
     assert one == 1.0
     assert np.isnan(one.low)
-    assert "1 instance: no interval" in said(one)
+    assert "1 case: no interval" in said(one)
     assert said(aurc_loss([0, 1], [1, 2], groups=["a", "a"])).startswith("1 group | 1 group: no interval")
 
 

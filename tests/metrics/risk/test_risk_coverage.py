@@ -306,7 +306,7 @@ def test_degenerate_cases_have_notes():
     one = risk_coverage_curve([1], [0.3])
     assert one.risk.tolist() == [1.0]
     assert np.isnan(one.low).all()
-    assert "1 instance: no interval" in said(one)
+    assert "1 case: no interval" in said(one)
     assert "no right predictions" in said(one)
     assert "1 group: no interval" in said(risk_coverage_curve([1, 0], [1, 2], groups=["a", "a"]))
     constant = risk_coverage_curve([0, 1, 0, 1], [2, 2, 2, 2])
@@ -424,7 +424,7 @@ def test_coverages_0_and_1_have_notes():
     one = coverage_at_risk_score([0], [0.5], risk=0.1)
     assert one == 1.0
     assert np.isnan(one.low)
-    assert "1 instance: no interval" in said(one)
+    assert "1 case: no interval" in said(one)
     constant = coverage_at_risk_score(errors, np.zeros(100), risk=0.05)
     assert constant == 0.0
     assert "all scores are equal: nothing is ranked" in said(constant)
@@ -599,7 +599,7 @@ def test_degenerate_gains_have_notes():
     assert one.accuracy_kept == 0.0
     assert np.isnan(one.accuracy_kept.low)
     assert np.isnan(one.gain.low)
-    assert "1 instance: no interval" in said(one.gain)
+    assert "1 case: no interval" in said(one.gain)
     none = selective_gain(np.zeros(50), np.arange(50), coverage=0.5)
     assert none.gain == pytest.approx(0.0, abs=1e-12)
     assert none.gain.low < 0 < none.gain.high

@@ -32,7 +32,7 @@ def test_every_choice_has_its_range(two_choices):
     first, middle, second = answer_choices(two_choices)
     assert (first.before, first.models) == ("Choose", ("a",))
     assert first.where.startswith("for every λ from 0.39 to 0.8")
-    assert first.others == (("Worse at all of these λ", ("b",)),)
+    assert first.others == (("Not as good at any of these λ", ("b",)),)
     assert middle.models == ("a", "b")
     assert middle.others == (("Which of the two is better at which λ cannot be told.", ()),)
     assert second.models == ("b",)
@@ -65,11 +65,11 @@ def test_no_model_is_worth_using():
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"b": ((0.3, 0.8301),)}, "Worse up to λ = 0.83"),
-        ({"b": ((1.3301, 1.9),)}, "Worse from λ = 1.34 on"),
-        ({"b": ((0.7, 0.9),)}, "Worse at some of these λ"),
-        ({"b": ((0.3, 0.5), (0.7, 1.9))}, "Worse at some of these λ"),
-        ({"b": ((0.3, 0.9),), "c": ((0.4, 1.0),)}, "Worse at some of these λ"),
+        ({"b": ((0.3, 0.8301),)}, "Not as good up to λ = 0.83"),
+        ({"b": ((1.3301, 1.9),)}, "Not as good from λ = 1.34 on"),
+        ({"b": ((0.7, 0.9),)}, "Not as good at some of these λ"),
+        ({"b": ((0.3, 0.5), (0.7, 1.9))}, "Not as good at some of these λ"),
+        ({"b": ((0.3, 0.9),), "c": ((0.4, 1.0),)}, "Not as good at some of these λ"),
     ],
 )
 def test_where_others_are_worse_is_rounded_inwards(told, said):
@@ -84,7 +84,7 @@ def test_without_sets_the_card_does_not_speak_of_the_trade_off():
     right, wrong = uq.Point([[0.8, 0.2], [0.2, 0.8]] * 300), uq.Point([[0.7, 0.3], [0.3, 0.7]] * 300)
     answer = uq.assay({"a": right, "b": wrong}, y, calibration=(), n_draws=20).answer()
     (card,) = answer_choices(answer)
-    assert (card.before, card.models, card.others) == ("Choose", ("a",), (("Worse", ("b",)),))
+    assert (card.before, card.models, card.others) == ("Choose", ("a",), (("Not as good", ("b",)),))
     assert "λ" not in card.where
     tied = uq.assay({"a": right, "b": uq.Point([[0.8, 0.2], [0.21, 0.79]] * 300)}, y, calibration=(), n_draws=20)
     (card,) = answer_choices(tied.answer())

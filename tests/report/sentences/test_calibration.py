@@ -61,7 +61,7 @@ def test_searches_that_differ_are_told_once_with_the_widest_difference():
 
 
 @pytest.mark.parametrize(
-    ("n_tested", "words"), [(200, "Tested on all 200 instances."), (50, "Tested on 50 of the 200 instances.")]
+    ("n_tested", "words"), [(200, "Tested on all 200 cases."), (50, "Tested on 50 of the 200 cases.")]
 )
 def test_how_many_instances_were_tested(n_tested, words):
     found = sentences_around_tests(judged(made_up("DE", "ece-confidence", pvalue=0.4, n_tested=n_tested)), 1)

@@ -12,10 +12,10 @@ def points(n, runs=1):
 
 
 def test_the_sample_is_stated():
-    assert points(1)["all"].startswith("Points: the only instance. Lines:")
-    assert points(30, runs=2)["all"].startswith("Points: all 30 instances, first training run. Lines:")
+    assert points(1)["all"].startswith("Points: the only case. Lines:")
+    assert points(30, runs=2)["all"].startswith("Points: all 30 cases, first training run. Lines:")
     assert points(2001)["some"].startswith(
-        "Points: a random sample of {n} of the 2,001 instances, the same for every model. Lines:"
+        "Points: a random sample of {n} of the 2,001 cases, the same for every model. Lines:"
     )
 
 

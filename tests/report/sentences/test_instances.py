@@ -17,10 +17,10 @@ def test_names_and_votes():
     assert instance_sentences(one(point, [0, 1]))["give"] == "Give a number from 0 to 1."
     named = instance_sentences(one(uq.Point([[0.9, 0.1], [0.8, 0.2]], ids=["a", "b"]), [0, 1]))
     assert named["give"] == "Give an id or a row number."
-    assert named["picked"] == "Instance {instance} (row {row}): {label}"
+    assert named["picked"] == "Case {instance} (row {row}): {label}"
     votes = instance_sentences(one(point, [[0.5, 0.5], [1.0, 0.0]]))
-    assert votes["picked"] == "Instance {instance}: most often labelled {label} ({share})"
-    assert "2 instances" in named["not_held"]
+    assert votes["picked"] == "Case {instance}: most often labelled {label} ({share})"
+    assert "2 cases" in named["not_held"]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_names_and_votes():
         (
             uq.Members([[[0.9, 0.1], [0.8, 0.2]]]),
             "hull of 2 points",
-            "the set's probability intervals, which contain it; its points are kept for the extreme instances only",
+            "the set's probability intervals, which contain it; its points are kept for the extreme cases only",
         ),
         (
             uq.Masses([[0.5, 0.3, 0.2]], [[0], [1], [0, 1]], n_classes=2),

@@ -44,10 +44,10 @@ def test_undefined_estimates_say_why():
 @pytest.mark.parametrize(
     ("made", "score", "constant", "first", "words"),
     [
-        ("no mistake", "margin", [], None, "it makes no mistake on these instances"),
-        ("", "margin", ["margin"], None, "the score is the same in every instance: nothing to choose by"),
+        ("no mistake", "margin", [], None, "it makes no mistake on these cases"),
+        ("", "margin", ["margin"], None, "the score is the same in every case: nothing to choose by"),
         ("", "margin", [], None, "it has no such score"),
-        ("", "", ["margin"], None, "no score of it differs between instances: nothing to choose by"),
+        ("", "", ["margin"], None, "no score of it differs between cases: nothing to choose by"),
         ("", "", [], None, "it has no score"),
         ("", "", [], estimate(Note("undefined", "no errors"), value=np.nan), "no errors"),
     ],
@@ -76,6 +76,6 @@ def test_notes_of_matrices(assay):
     assert "adjusted" not in two
     three = comparison_note(assay, "uq-auc", 3, best=True, absent=[("m", estimate(Note("undefined", "no errors")))])
     assert "adjusted by Shaffer for the 3 pairs" in three
-    assert "Best scores were chosen on the same instances" in three
+    assert "Best scores were chosen on the same cases" in three
     assert three.endswith("Not compared: m (no errors).")
     assert few_scores("m", "") == "Fewer than two scores of m have this metric."

@@ -19,7 +19,7 @@ def test_winners_beyond_the_slider():
         "Beyond the end of the slider the winner changes again: from λ = 3 on a."
     )
     assert beyond_sentence(two, WINNERS, 3.0) == ""
-    assert beyond_sentence(one(), [], 2.0) == "Shares of resamples are undefined (1 instance: nothing to resample)."
+    assert beyond_sentence(one(), [], 2.0) == "Shares of resamples are undefined (1 case: nothing to resample)."
     assert "1 group" in beyond_sentence(one(groups=["g"]), [], 2.0)
 
 

@@ -58,7 +58,7 @@ def assay():
         (
             {"kept": (0.7, NAN, NAN), "gain": (-0.1, NAN, NAN)},
             "unknown",
-            "lowers the accuracy of a from 80.0 % to 70.0 %; how surely cannot be said (1 instance: no interval).",
+            "lowers the accuracy of a from 80.0 % to 70.0 %; how surely cannot be said (1 case: no interval).",
         ),
     ],
 )

@@ -85,11 +85,11 @@ def test_why_names_the_nearest_model_and_the_smallest_sets():
         "In this test set wide is nearest to the labels (mean distance 0.105); narrow has the smallest sets "
     )
     mixed = section_findings(uq.assay({"near": uq.Point(near), "wide": wide}, y, **options))["why"]
-    assert "; near predicts one distribution per instance, and wide has sets of mean non-specificity " in mixed
+    assert "; near predicts one distribution per case, and wide has sets of mean non-specificity " in mixed
     points = section_findings(uq.assay({"near": uq.Point(near), "far": uq.Point(far)}, y, **options))["why"]
     assert points == (
         "In this test set near is nearest to the labels (mean distance 0.105); "
-        "every model predicts one distribution per instance, not a set."
+        "every model predicts one distribution per case, not a set."
     )
     alone = section_findings(uq.assay({"near": uq.Point(near)}, y, **options))["why"]
     assert alone.endswith("its mean distance to the label is 0.105.")
@@ -101,7 +101,7 @@ def test_instances_are_counted(assay):
     split = (labels != labels[0]).any(axis=0).sum()
     text = section_findings(assay)["instances"]
     assert text == (
-        f"Every model is wrong on {wrong} of the 200 instances in the first training run; the models disagree about the class "
+        f"Every model is wrong on {wrong} of the 200 cases in the first training run; the models disagree about the class "
         f"of {split}."
     )
 
