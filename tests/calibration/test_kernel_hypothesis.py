@@ -124,9 +124,9 @@ def test_undefined_pvalues_say_why():
         found = skce_pvalue([0], [[0.5, 0.5]], estimator=estimator)
         assert np.isnan(found.pvalue)
         assert np.isnan(found.statistic)
-        assert "instances" in said(found)
+        assert "cases" in said(found)
     one = skce_pvalue([0, 1], [[0.5, 0.5]] * 2, estimator="linear")
-    assert (np.isnan(one.pvalue), said(one)) == (True, "too few instances for a p-value")
+    assert (np.isnan(one.pvalue), said(one)) == (True, "too few cases for a p-value")
     right = skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1)), estimator="linear")
     assert (right.statistic, right.pvalue) == (0.0, 1.0)
     assert skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1))).pvalue == 1.0
@@ -151,7 +151,7 @@ def test_estimate_against_mean_of_blocks():
         assert float(found) == pytest.approx(want, abs=1e-15)
         assert found.low < found < found.high
         assert found.n == 100 // size
-    assert "fewer than two instances" in said(kernel_calibration_estimate([0], [[0.5, 0.5]]))
+    assert "fewer than two cases" in said(kernel_calibration_estimate([0], [[0.5, 0.5]]))
 
 
 @pytest.mark.slow

@@ -543,8 +543,7 @@ def test_a_model_without_mistakes_is_told_as_one(other_page):
     assert "No errors" not in "".join(texts(page, "#lens-mistakes .warning"))
     choose(page, "Uncertainty by", "each model's best score")
     assert (
-        "flat (no score of it differs between cases: nothing to choose by)"
-        in texts(page, "#mistakes-refusal .note")[0]
+        "flat (no score of it differs between cases: nothing to choose by)" in texts(page, "#mistakes-refusal .note")[0]
     )
     choose(page, "Compare", "the scores of varied")
     assert texts(page, "#mistakes-tests .empty") == [

@@ -93,9 +93,7 @@ def test_the_finding_quotes_the_limit_nearest_to_half_of_the_error_rate(case, re
 
 def test_the_words_of_the_lead(plain, grouped):
     text = plain[1]["text"]
-    assert (
-        "30 % of the cases, drawn at random (120 cases), chose the limits below, the model and" in text["lead"]
-    )
+    assert "30 % of the cases, drawn at random (120 cases), chose the limits below, the model and" in text["lead"]
     assert "the other 280 certified it" in text["lead"]
     assert "New cases must come from the same source." in text["lead"]
     assert text["limits_caption"].startswith("Each limit holds with 95 % confidence by itself, not all rows together.")

@@ -878,9 +878,7 @@ READING_OPTIONS: dict[str, Any] = {
             "Columns of a table that are the classes, in their order, with commas between them.", INPUT, metavar="NAMES"
         ),
     ],
-    "id": Annotated[
-        str | None, option("Column of tables that identifies the cases.", INPUT, "--id", metavar="COLUMN")
-    ],
+    "id": Annotated[str | None, option("Column of tables that identifies the cases.", INPUT, "--id", metavar="COLUMN")],
     "positive": Annotated[
         str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
     ],

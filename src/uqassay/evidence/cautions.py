@@ -170,9 +170,7 @@ def calibration_cautions(
 ) -> tuple[Note, ...]:
     """What limits the calibration tests by these measures, before they are made; each text is one whole sentence."""
     if measures and aligned.labels.ndim == 2:
-        text = (
-            "Calibration is not tested: the tests take one label for each case, and these are label distributions."
-        )
+        text = "Calibration is not tested: the tests take one label for each case, and these are label distributions."
         return (Note("no-calibration-test", text),)
     found = []
     models = {t.model for t in tests}

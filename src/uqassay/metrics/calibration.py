@@ -869,9 +869,7 @@ def _estimate(
         low, high = min(low, value), max(high, value)
         if norm == "l1":
             calibrated = inversion.of_calibrated()
-            text = (
-                f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these cases"
-            )
+            text = f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these cases"
             notes.insert(0, Note("bias", text, {"calibrated": calibrated}))
     return Estimate(value, low=low, high=high, level=level, n=bins.n, method=method, notes=notes)
 

@@ -433,7 +433,9 @@ class CertifiedRefusal(Shown):
             for name, at, kept, rate, high in rows
         ]
         header = ("", "threshold", "kept", "errors among them", "upper bound")
-        said = f"{pvalue_text(self.pvalue)} by the test of {'groups' if self.method == 'bets' else 'independent cases'}."
+        said = (
+            f"{pvalue_text(self.pvalue)} by the test of {'groups' if self.method == 'bets' else 'independent cases'}."
+        )
         return ShownTable(header, tuple(cells), said)
 
 
@@ -583,9 +585,7 @@ def _observed(tested: Tested, at: int, high: float, confidence: float, grouped: 
 def _assumptions(parts: RefusalParts) -> list[Note]:
     if parts.groups is None:
         return []
-    text = (
-        f"groups of new data are taken to be no larger than the largest here, {counted(int(parts.largest), 'case')}"
-    )
+    text = f"groups of new data are taken to be no larger than the largest here, {counted(int(parts.largest), 'case')}"
     return [Note("assumption", text, {"largest": int(parts.largest)})]
 
 

@@ -221,10 +221,7 @@ def test_nothing_certified_says_what_is_missing():
     assert not found.keeps([0.0]).any()
     assert "about 45 more cases would be needed" in found.sentence()  # 59 of 70 % of the instances
     useless = certified_refusal(np.ones(40), np.arange(40), risk=0.05)
-    assert (
-        "at this rate no number of cases is enough; without an error it takes 59 cases kept"
-        in useless.sentence()
-    )
+    assert "at this rate no number of cases is enough; without an error it takes 59 cases kept" in useless.sentence()
     assert math.isnan(useless.uncertified_threshold)
     assert useless.uncertified_coverage == 0.0
     json.dumps(useless.to_dict(), allow_nan=False)
