@@ -4,6 +4,7 @@
 # make slow-tests  all tests; writes tests/slow_tests.txt, the list of those that take long
 # make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
 # make install-check  every way of installation in an empty environment, and the kernels' tests on Python 3.11 to 3.13
+# make kernels   the compiled kernels built again, after a change in native/ (make test and make demo build them the first time)
 # make guide  the guide with its tutorials and the reference of Python names, rendered into docs/build/html
 # make links  asks the network whether the external links of the guide lead somewhere (not in CI)
 # make pictures  the gallery of figures in the guide (docs/pictures/figures), drawn again
@@ -18,7 +19,7 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 3
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check slow-tests test-pure install-check guide links pictures bench lint docs-numbers clean
+.PHONY: demo test check slow-tests test-pure install-check kernels guide links pictures bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
@@ -28,13 +29,13 @@ PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -
 # style and types are checked while the tests run, and shown after them
 PYTEST_AND_LINT = $(MAKE) --no-print-directory lint >$(VENV)/lint.txt 2>&1 & lint=$$!; \
   $(PYTEST) $(1) $(PYTEST_ARGS); tests=$$?; wait $$lint; lint=$$?; cat $(VENV)/lint.txt; [ $$tests$$lint = 00 ]
-test: $(VENV)/.test $(VENV)/.native
+test: $(VENV)/.test
 	$(call PYTEST_AND_LINT,-m "slow or not slow")
 
-check: $(VENV)/.test $(VENV)/.native
+check: $(VENV)/.test
 	$(call PYTEST_AND_LINT,-m "not slow")
 
-slow-tests: $(VENV)/.test $(VENV)/.native
+slow-tests: $(VENV)/.test
 	$(PYTEST) -m "slow or not slow" -p tests.processor_times $(PYTEST_ARGS)
 
 PURE_TESTS = tests/test_native.py tests/credal tests/losses tests/measures tests/metrics/ranking tests/statistics
@@ -43,6 +44,10 @@ test-pure: $(VENV)/.test
 
 install-check:
 	$(PYTHON) -m tests.install_check
+
+kernels: $(VENV)/.build
+	$(EDITABLE) . --no-deps
+	$(BIN)/python -c 'import uqassay; print(uqassay.kernels())'
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -60,7 +65,7 @@ links: $(VENV)/.docs
 pictures: $(VENV)/.test
 	$(BIN)/python docs/make_pictures.py --figures
 
-bench: $(VENV)/.test $(VENV)/.native
+bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.speed
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
@@ -70,8 +75,15 @@ docs-numbers: $(VENV)/.test
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[files,cli,report,figures,demo]'
+# What builds the kernels stands in the virtual environment: a second installation then compiles what has changed alone.
+INSTALL = $(BIN)/python -m pip install --quiet
+EDITABLE = $(INSTALL) --no-build-isolation --editable
+$(VENV)/.build: pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) 'scikit-build-core>=0.12' 'nanobind>=2.4' cmake ninja
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.build
+	$(EDITABLE) . scikit-learn
 	touch $@
 
 # What tests compare with, alone: bayesian-torch asks for torchvision and tensorboard and needs neither, laplace-torch for
@@ -80,20 +92,14 @@ LAPLACE = laplace-torch==0.3 curvlinops-for-pytorch==3.0.1 backpack-for-pytorch=
   einops einconv unfoldNd opt-einsum tqdm torchmetrics lightning-utilities
 # The rules of axe-core 4.12.1 (one script, MPL-2.0), which Selenium runs in the pages: Playwright is not needed.
 AXE = axe-playwright-python==0.1.8
-$(VENV)/.test: pyproject.toml Makefile | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[all,test]' '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE) $(AXE)
+$(VENV)/.test: Makefile $(VENV)/.build
+	$(EDITABLE) '.[test]' '$(TORCH)'
+	$(INSTALL) --no-deps 'bayesian-torch>=0.5' $(LAPLACE) $(AXE)
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --editable '.[docs]' '$(TORCH)'
-	touch $@
-
-# Compiled kernels are optional: without a compiler the array formulas do all work.
-$(VENV)/.native: $(wildcard native/src/* native/CMakeLists.txt native/pyproject.toml) | $(VENV)/bin/python
-	@if command -v $(CXX) >/dev/null; then $(BIN)/python -m pip install --quiet ./native; \
-	  else echo "No C++ compiler ($(CXX)): without compiled kernels large inputs take longer."; fi
+	$(EDITABLE) '.[docs]' '$(TORCH)'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo build docs/build native/build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo build docs/build dist src/uqassay/_kernels.* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,7 +5,7 @@
 points: ten single distributions on 10,000 instances and ten classes; sets: an ensemble of ten members alone and beside nine
 others; large: one single distribution on 1,000,000 instances and ten classes. Half of the models are calibrated. CPU seconds of
 one process (set OMP_NUM_THREADS=1, `taskset -c 0` for one core), of whole assays with and without
-the tests, by the array formulas and by the kernels of uqassay-native in one run, beside a sort of 1,000,000 numbers.
+the tests, by the array formulas and by the compiled kernels in one run, beside a sort of 1,000,000 numbers.
 """
 
 import os

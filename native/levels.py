@@ -11,6 +11,7 @@ to the last bit where that is promised, so the levels agree with each other, too
 import argparse
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,13 +46,19 @@ def able(needed: tuple[str, ...]) -> bool:
 
 
 def tested(options: tuple[str, ...], compiler: str | None, pytest_options: list[str]) -> bool:
-    """Build with these options of CMake, and run the tests on the result."""
+    """Build with these options of CMake into a copy of the package, and run the tests on it."""
     with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder).resolve() / "uqassay"
+        shutil.copytree(
+            HERE.parent / "src" / "uqassay", package, ignore=shutil.ignore_patterns("_kernels.*", "__pycache__")
+        )
+        build = str(package.with_name("build"))
         chosen = [f"-DCMAKE_CXX_COMPILER={compiler}"] if compiler else []
         python = f"-DPython_EXECUTABLE={sys.executable}"
+        options = (f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={package}", python, *chosen, *options)
         for command in (
-            ["cmake", "-S", str(HERE), "-B", folder, "-G", "Ninja", python, *chosen, *options],
-            ["cmake", "--build", folder],
+            ["cmake", "-S", str(HERE), "-B", build, "-G", "Ninja", *options],
+            ["cmake", "--build", build],
         ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
@@ -59,11 +66,11 @@ def tested(options: tuple[str, ...], compiler: str | None, pytest_options: list[
                 return False
         path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
         environment = {**os.environ, "PYTHONPATH": path, "UQASSAY_PURE": "0"}
-        where = "import _uqassay_native as m; print(m.__file__)"
+        where = "from uqassay import _kernels; print(_kernels.__file__)"
         found = subprocess.run(
             [sys.executable, "-c", where], env=environment, capture_output=True, text=True, check=True
         )
-        if Path(found.stdout.strip()).parent != Path(folder).resolve():
+        if Path(found.stdout.strip()).parent != package:
             print(f"another build comes first: {found.stdout.strip()}")
             return False
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, *pytest_options]

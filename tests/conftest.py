@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 import uqassay as uq
 from tests.processor_times import listed, name_of
+from uqassay.native import extension
 
 REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -151,6 +153,15 @@ def needs():
                 skip_or_fail(f"the package {module} is not installed")
 
     return check
+
+
+@pytest.fixture
+def compiled() -> ModuleType:
+    """The extension module with the kernels; skip (or fail, see above) where it was not built."""
+    found = extension()
+    if found is None:
+        skip_or_fail(str(uq.kernels()))
+    return found
 
 
 @pytest.fixture

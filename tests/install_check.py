@@ -1,10 +1,10 @@
 """Install uqassay in every way that is offered, each in an empty environment, and use it: ``make install-check``.
 
-Source and wheel distributions of ``uqassay`` and ``uqassay-native`` are built from a copy of the tree. Each way of installation
-then gets a virtual environment, and runs the examples of README.md: the one in Python, ``uqassay report`` and, as ``make demo``
-does, ``uqassay demo``. "Without a compiler" means that none is on the path and that the variables CC and CXX name none. The
-tests of the kernels then run against the installed wheels on every interpreter that the wheels claim. What an index asks of
-the distributions is checked first (twine, check-wheel-contents).
+Source distribution and wheels are built from a copy of the tree, wheels from the source distribution. Each way of installation
+then gets a virtual environment and runs the example in Python and the commands of README.md, word for word. "Without a
+compiler" means that none is on the path and that the variables CC and CXX name none. The tests of the kernels then run against
+the installed wheels on every interpreter that the wheels claim. What an index asks of the distributions is checked first
+(twine, check-wheel-contents).
 
     python -m tests.install_check [--python python3.11 --python python3.12 …] [--work FOLDER] [--dist FOLDER] [--only WORDS]
 
@@ -28,8 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13")
-EXTRAS = "files,cli,report,figures,demo"  # of README.md, and of `make demo`
-TEST_PACKAGES = ("[tables]", "pytest>=8", "hypothesis>=6.100", "mpmath>=1.3", "threadpoolctl>=3")
+TEST_PACKAGES = ("pytest>=8", "hypothesis>=6.100", "mpmath>=1.3", "threadpoolctl>=3")
 COPIED = ("src", "tests", "docs", "benchmarks", "native", "README.md", "LICENSE", "pyproject.toml", "CHANGELOG.md")
 KERNEL_TESTS = runpy.run_path(str(ROOT / "native" / "levels.py"))["TESTS"]  # paths
 
@@ -54,20 +53,22 @@ WHERE = "import uqassay as uq; print(uq.__file__); print(uq.kernels())"
 
 @dataclass(frozen=True)
 class Way:
-    """One way of installation: which distributions, with a compiler or without, and whether kernels must be in use after it."""
+    """One way of installation: of what, with a compiler or without, and whether kernels must be in use after it."""
 
     words: str
-    kinds: tuple[str, ...]  # keys of `Built`
+    what: str  # a kind of distribution as in `by_kind`, or "clone"
     compiler: bool
     kernels: bool
+    editable: bool = False
 
 
 WAYS = (
-    Way("wheel", ("wheel",), compiler=False, kernels=False),
-    Way("sdist", ("sdist",), compiler=False, kernels=False),
-    Way("wheel + wheel of kernels", ("wheel", "native wheel"), compiler=False, kernels=True),
-    Way("sdist + sdist of kernels", ("sdist", "native sdist"), compiler=True, kernels=True),
-    Way("sdist + sdist of kernels", ("sdist", "native sdist"), compiler=False, kernels=False),
+    Way("the clone", "clone", compiler=True, kernels=True),
+    Way("the clone", "clone", compiler=False, kernels=False),
+    Way("the clone, editable", "clone", compiler=True, kernels=True, editable=True),
+    Way("the clone, editable", "clone", compiler=False, kernels=False, editable=True),
+    Way("the wheel", "wheel", compiler=False, kernels=True),
+    Way("the source distribution", "sdist", compiler=False, kernels=False),
 )
 
 
@@ -98,9 +99,12 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in left_out} | {"PYTHONNOUSERSITE": "1"}
 
 
-def without_compiler(binaries: Path) -> dict[str, str]:
-    """An environment whose path holds an environment's own commands alone."""
-    return clean_environment() | {"PATH": str(binaries), "CC": "no-c-compiler", "CXX": "no-c++-compiler"}
+def environment_of(commands: Path, compiler: bool) -> dict[str, str]:
+    """An environment whose path begins with an environment's own commands; without a compiler it holds nothing else."""
+    env = clean_environment()
+    if compiler:
+        return env | {"PATH": os.pathsep.join((str(commands), env["PATH"]))}
+    return env | {"PATH": str(commands), "CC": "no-c-compiler", "CXX": "no-c++-compiler"}
 
 
 def interpreters(named: Sequence[str]) -> list[str]:
@@ -131,27 +135,29 @@ def empty_environment(python: str, place: Path) -> Path:
 
 def copy_of_the_tree(place: Path) -> Path:
     """What belongs to the project, and nothing that was built in it."""
-    ignored = shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "*.so", ".*")
+    ignored = shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "*.so", "*.pyd", ".*")
     for name in COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, place / name, ignore=ignored)
         elif (ROOT / name).exists():
             place.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, place / name)
+    shutil.copy(ROOT / ".gitignore", place)  # names what no distribution holds
     return place
 
 
 def build(pythons: Sequence[str], source: Path, work: Path) -> Path:
-    """Build all distributions, wheels from the source distributions; their folder."""
+    """Build the source distribution, and wheels from it; their folder."""
     dist = work / "dist"
     for python in pythons:
         version = version_of(python)
-        if any(dist.glob("uqassay_native-*-cp312-*.whl")):  # serves all later versions
+        if any(dist.glob("uqassay-*-cp312-*.whl")):  # serves all later versions
             continue
         commands = empty_environment(python, work / f"build-{version}")
         run([commands / "python", "-m", "pip", "install", "--quiet", "build"], cwd=work, env=clean_environment())
-        for project in (source / "native",) if dist.exists() else (source, source / "native"):
-            run([commands / "python", "-m", "build", "--outdir", dist, project], cwd=work, env=clean_environment())
+        made = work / f"dist-{version}"
+        run([commands / "python", "-m", "build", "--outdir", made, source], cwd=work, env=clean_environment())
+        shutil.copytree(made, dist, dirs_exist_ok=True)
     return dist
 
 
@@ -169,72 +175,70 @@ def contents(python: str, built: dict[str, Path], work: Path) -> Iterator[str]:
 
 
 def by_kind(dist: Path) -> dict[str, Path]:
-    """The distributions of a folder; wheels of kernels also by their tag, and that of the oldest Python by none."""
-    built = {"wheel": one(dist, "uqassay-*.whl"), "sdist": one(dist, "uqassay-*.tar.gz")}
-    built["native sdist"] = one(dist, "uqassay_native-*.tar.gz")
-    for wheel in sorted(dist.glob("uqassay_native-*.whl")):
-        built[f"native wheel {wheel.name.split('-')[2]}"] = wheel
-        built.setdefault("native wheel", wheel)
+    """The distributions of a folder; wheels by their tag, and that of the oldest Python by none."""
+    (sdist,) = dist.glob("uqassay-*.tar.gz")
+    built = {"sdist": sdist}
+    for wheel in sorted(dist.glob("uqassay-*.whl")):
+        built[f"wheel {wheel.name.split('-')[2]}"] = wheel
+        built.setdefault("wheel", wheel)
     return built
 
 
-def one(folder: Path, pattern: str) -> Path:
-    (found,) = folder.glob(pattern)
-    return found
-
-
-def install(python: Path, archives: Sequence[Path], needs: Sequence[str], env: dict[str, str], work: Path) -> None:
-    """Archives first, past pip's cache of what it built before; then `needs`, with extras of uqassay in brackets."""
+def install(python: Path, what: Path, env: dict[str, str], work: Path, *options: str) -> None:
+    """Past pip's cache of what it built before; of the clone, pip keeps nothing."""
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run([*pip, "--no-deps", "--no-cache-dir", *archives], cwd=work, env=env)
-    version = re.match(r"uqassay-(.+?)(?:-py3|\.tar)", archives[0].name)
-    assert version
-    wanted = [f"uqassay{need}=={version[1]}" if need.startswith("[") else need for need in needs]
-    run([*pip, *wanted], cwd=work, env=env)
+    if what.suffix == ".gz":  # what a source distribution becomes is kept by its address
+        run([*pip, "--no-deps", "--no-cache-dir", what], cwd=work, env=env)
+        run([*pip, "uqassay"], cwd=work, env=env)
+    else:
+        run([*pip, *options, what], cwd=work, env=env)
 
 
 def use(way: Way, python: str, built: dict[str, Path], work: Path) -> Iterator[str]:
-    """Install in an empty environment and run the examples; what came out, line by line."""
+    """Install in an empty environment and run the README; what came out, line by line."""
     place = Path(tempfile.mkdtemp(prefix="way-", dir=work))
     commands = empty_environment(python, place / "env")
-    env = clean_environment() if way.compiler else without_compiler(commands)
-    install(commands / "python", [built[kind] for kind in way.kinds], [f"[{EXTRAS}]"], env, place)
+    env = environment_of(commands, way.compiler)
+    here = copy_of_the_tree(place / "clone") if way.what == "clone" else place
+    shutil.copy(ROOT / "README.md", place)
+    first, *others = commands_of(ROOT / "README.md")  # the first one is the installation
+    if way.what != "clone" or way.editable:
+        options = ["--editable"] if way.editable else []
+        install(commands / "python", here if way.what == "clone" else built[way.what], env, place, *options)
+        first = first.replace(" . ", " ")  # what it installs beside uqassay
+    run(["/bin/sh", "-c", first], cwd=here, env=env)
+    yield first
+    run([commands / "python", "-c", FILES], cwd=here, env=env)
+    for line in others:
+        yield f"{line}: {run(['/bin/sh', '-c', line], cwd=here, env=env).strip().splitlines()[-1][:100]}"
     home, kernels = run([commands / "python", "-c", WHERE], cwd=place, env=env).splitlines()
     if not Path(home).is_relative_to(place):
         raise Failure(f"uqassay was imported from {home}")
     if kernels.startswith("compiled kernels: none") == way.kernels:
         raise Failure(f"kernels in use: {not way.kernels}; {kernels}")
     yield kernels if len(kernels) < 100 else f"{kernels[:60]} … {kernels[-30:]}"
-    shutil.copy(ROOT / "README.md", place)
     yield f"example in Python: {run([commands / 'python', '-c', EXAMPLE, 'README.md'], cwd=place, env=env).strip()}"
-    run([commands / "python", "-c", FILES], cwd=place, env=env)
-    for line in commands_of(ROOT / "README.md"):
-        out = run([commands / line[0], *line[1:]], cwd=place, env=env)
-        yield f"{' '.join(line)}: {out.strip().splitlines()[0]}"
-    out = run([commands / "uqassay", "demo", "--output", "demo"], cwd=place, env=env)
-    page = re.search(r"^Page: .*$", out, flags=re.M)
-    yield f"uqassay demo: {page[0].replace(str(place), '.') if page else out[-200:]}"
     for page in ("report.html", "demo/report.html"):
-        if "</html>" not in (place / page).read_text(encoding="utf-8")[-200:]:
+        if "</html>" not in (here / page).read_text(encoding="utf-8")[-200:]:
             raise Failure(f"{page} is not whole")
 
 
-def commands_of(page: Path) -> list[list[str]]:
-    """Commands of the shell examples of a page that call uqassay."""
-    found = re.findall(r"^uqassay .*$", page.read_text(encoding="utf-8"), flags=re.M)
-    return [line.split() for line in found]
+def commands_of(page: Path) -> list[str]:
+    """The lines of the shell examples of a page, without remarks."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
 def kernel_tests(python: str, built: dict[str, Path], source: Path, work: Path) -> Iterator[str]:
     """The tests of the kernels against the installed wheels."""
     version = version_of(python)
     tag = "cp311" if version == "3.11" else "cp312"
-    if f"native wheel {tag}" not in built:
+    if f"wheel {tag}" not in built:
         raise Failure(f"there is no wheel {tag}")
     place = Path(tempfile.mkdtemp(prefix=f"tests-{version}-", dir=work))
     commands = empty_environment(python, place / "env")
-    env = without_compiler(commands) | {"OMP_NUM_THREADS": "1"}
-    install(commands / "python", [built["wheel"], built[f"native wheel {tag}"]], TEST_PACKAGES, env, place)
+    env = environment_of(commands, compiler=False) | {"OMP_NUM_THREADS": "1"}
+    install(commands / "python", built[f"wheel {tag}"], env, place, *TEST_PACKAGES)
     for name in ("tests", "benchmarks", "docs", "native"):  # not src: the installed package is tested
         shutil.copytree(source / name, place / name)
     shutil.copy(source / "pyproject.toml", place)
@@ -243,7 +247,7 @@ def kernel_tests(python: str, built: dict[str, Path], source: Path, work: Path) 
     if not Path(home).is_relative_to(place / "env") or kernels.startswith("compiled kernels: none"):
         raise Failure(f"{home}: {kernels}")
     out = run([commands / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *KERNEL_TESTS], cwd=place, env=env)
-    yield f"{built[f'native wheel {tag}'].name}: {out.strip().splitlines()[-1].strip('= ')}"
+    yield f"{built[f'wheel {tag}'].name}: {out.strip().splitlines()[-1].strip('= ')}"
 
 
 def told(words: str, lines: Iterator[str]) -> bool:

@@ -1,10 +1,11 @@
 """Compiled kernels and threads: which are in use, BLAS on one thread, calls shared among threads."""
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 import threading
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,34 +19,46 @@ from uqassay.native import share_on_threads, single_blas_thread
 
 
 @pytest.fixture
-def native(monkeypatch):
+def put(monkeypatch):
     """Put a module in the place of the extension; None means that there is none."""
 
-    def put(module):
+    def putting(module):
         monkeypatch.delenv("UQASSAY_PURE", raising=False)
-        monkeypatch.setitem(sys.modules, "_uqassay_native", module)
-        ours._native.cache_clear()
+        for name in ours._MODULES:
+            monkeypatch.setitem(sys.modules, name, module)
+        ours._loaded.cache_clear()
 
-    yield put
-    ours._native.cache_clear()
+    yield putting
+    ours._loaded.cache_clear()
 
 
 def made_up(**attributes):
-    module = ModuleType("_uqassay_native")
-    vars(module).update({"interface": ours.INTERFACE, "__version__": "9.8", **attributes})
+    module = ModuleType("uqassay._kernels")
+    vars(module).update({"interface": ours.INTERFACE, **attributes})
     return module
 
 
-def test_a_kernel_is_picked_by_its_name(native):
-    native(made_up(doubled=lambda x: 2 * x, yardsticks=ModuleType("yardsticks")))
+@pytest.fixture
+def installed(monkeypatch):
+    """Pretend an installation: what pip wrote of its origin."""
+
+    def pretend(origin):
+        found = SimpleNamespace(read_text=lambda name: origin)
+        monkeypatch.setattr(importlib.metadata, "distribution", lambda name: found)
+
+    return pretend
+
+
+def test_a_kernel_is_picked_by_its_name(put):
+    put(made_up(doubled=lambda x: 2 * x, yardsticks=ModuleType("yardsticks")))
     assert ours.kernel("doubled")(4) == 8
     assert ours.kernel("halved") is None
-    assert uq.kernels() == ours.Kernels(("doubled",), "9.8", "")
-    assert str(uq.kernels()) == "compiled kernels: doubled (uqassay-native 9.8)"
+    assert uq.kernels() == ours.Kernels(("doubled",), "")
+    assert str(uq.kernels()) == "compiled kernels: doubled"
 
 
-def test_the_variable_switches_kernels_off_at_every_call(native, monkeypatch):
-    native(made_up(doubled=lambda x: 2 * x))
+def test_the_variable_switches_kernels_off_at_every_call(put, monkeypatch):
+    put(made_up(doubled=lambda x: 2 * x))
     monkeypatch.setenv("UQASSAY_PURE", "1")
     assert ours.kernel("doubled") is None
     assert str(uq.kernels()).startswith("compiled kernels: none, UQASSAY_PURE=1 asks for the formulas")
@@ -53,44 +66,42 @@ def test_the_variable_switches_kernels_off_at_every_call(native, monkeypatch):
     assert ours.kernel("doubled") is not None
 
 
-def test_without_the_distribution_the_listing_says_how_to_install_it(native, monkeypatch):
-    def absent(name):
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", absent)
-    native(None)  # import of this name raises ModuleNotFoundError
-    assert ours.kernel("doubled") is None
-    assert "not installed (pip install ./native in the clone)" in str(uq.kernels())
-
-
-def test_a_distribution_without_kernels_was_installed_without_a_compiler(native, monkeypatch):
-    monkeypatch.setattr(importlib.metadata, "version", {"uqassay-native": "9.8"}.__getitem__)
-    native(None)
-    assert "without a C++ compiler (pip install --force-reinstall" in str(uq.kernels())
-
-
 @pytest.mark.parametrize(
-    ("interface", "remedy"), [(ours.INTERFACE + 1, "upgrade uqassay"), (ours.INTERFACE - 1, "upgrade it")]
+    ("origin", "what"),
+    [
+        (None, "uqassay"),
+        ({"url": "file:///clone", "dir_info": {}}, ". in the clone of uqassay"),
+        ({"url": "file:///clone", "dir_info": {"editable": True}}, "--editable . in the clone of uqassay"),
+    ],
 )
-def test_kernels_of_another_version_are_ignored(native, interface, remedy):
-    native(made_up(doubled=lambda x: 2 * x, interface=interface))
+def test_without_the_module_the_listing_says_how_to_build_it(put, installed, origin, what):
+    installed(origin and json.dumps(origin))
+    put(None)  # import of this name raises ModuleNotFoundError
     assert ours.kernel("doubled") is None
-    assert uq.kernels().reason == (
-        f"uqassay-native 9.8 has kernels of version {interface}, not {ours.INTERFACE} ({remedy})"
+    command = f"pip install --force-reinstall --no-deps --no-cache-dir {what}"
+    assert uq.kernels().reason == f"they were not built; with a C++ compiler, run {command}"
+
+
+@pytest.mark.parametrize("interface", [ours.INTERFACE + 1, ours.INTERFACE - 1, None])
+def test_kernels_of_other_sources_are_ignored(put, interface):
+    put(made_up(doubled=lambda x: 2 * x, interface=interface))
+    assert ours.kernel("doubled") is None
+    assert uq.kernels().reason.startswith(
+        f"they were built from other sources (version {interface}, not {ours.INTERFACE}); run pip install"
     )
 
 
-def test_an_extension_that_cannot_be_loaded_is_ignored_with_the_reason(native, monkeypatch, tmp_path):
-    (tmp_path / "_uqassay_native.py").write_text("raise ImportError('wrong ELF class')\n")
-    native(None)
-    monkeypatch.delitem(sys.modules, "_uqassay_native")
-    monkeypatch.syspath_prepend(tmp_path)
+def test_an_extension_that_cannot_be_loaded_is_ignored_with_the_reason(put, monkeypatch, tmp_path):
+    (tmp_path / "_kernels.py").write_text("raise ImportError('wrong ELF class')\n")
+    put(None)
+    monkeypatch.delitem(sys.modules, "uqassay._kernels")
+    monkeypatch.setattr(uq, "__path__", [str(tmp_path)])
     assert ours.kernel("doubled") is None
-    assert uq.kernels().reason == "uqassay-native cannot be loaded (wrong ELF class)"
+    assert uq.kernels().reason.startswith("they cannot be loaded (wrong ELF class); run pip install")
 
 
 def test_import_neither_loads_kernels_nor_says_anything():
-    code = "import sys, uqassay, uqassay.statistics; print('_uqassay_native' in sys.modules)"
+    code = "import sys, uqassay, uqassay.statistics; print('uqassay._kernels' in sys.modules)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
 

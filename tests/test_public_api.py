@@ -151,15 +151,16 @@ def test_an_installed_module_is_imported():
 @pytest.mark.parametrize(
     ("module", "package"), [("zarr.storage", "zarr"), ("sklearn.svm", "scikit-learn"), ("yaml", "pyyaml")]
 )
-def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package):
+@pytest.mark.parametrize(
+    ("needed", "command"), [("files", r"pip install 'uqassay\[files\]'"), ("zarr>=3", "pip install 'zarr>=3'")]
+)
+def test_a_missing_package_is_named_with_what_installs_it(monkeypatch, module, package, needed, command):
     for name in [name for name in sys.modules if name.partition(".")[0] == module.partition(".")[0]]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "path", [])
-    with refuses(
-        package, "package", got=r"\.\[files\]' in the clone of uqassay, or write TOML", error=MissingDependencyError
-    ) as refusal:
-        optional_package(module, "files", "this file", otherwise="write TOML")
-    assert refusal.value.facts == {"extra": "files"}
+    with refuses(package, "package", got=f"run {command}, or write TOML", error=MissingDependencyError) as refusal:
+        optional_package(module, needed, "this file", otherwise="write TOML")
+    assert refusal.value.facts == {"needed": needed}
     assert isinstance(refusal.value, ImportError)
 
 

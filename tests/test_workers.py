@@ -203,13 +203,6 @@ def test_no_worker_is_started_for_little_work_or_where_none_can_be(calls, monkey
         assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
 
 
-def test_without_joblib_one_process_does_the_calls_and_says_so(calls, monkeypatch):
-    said = []
-    monkeypatch.setitem(sys.modules, "joblib.externals.loky", None)
-    assert shared(calls.fails, [(0,), (1,), (3,)], said.append) == [0, 1, 3]
-    assert said == ["one process, because joblib is not installed: pip install joblib"]
-
-
 def test_number_of_processes(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     assert wanted_processes() == available_cores()
@@ -271,7 +264,7 @@ def test_workers_end_with_a_process_that_is_killed(tmp_path):
         """
         import sys, time
         from uqassay import _workers
-        pool = _workers._started(2, print)
+        pool = _workers._started(2)
         print(*pool.executor._processes, flush=True)
         time.sleep(600)
         """

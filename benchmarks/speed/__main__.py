@@ -96,7 +96,7 @@ def compare(
             (folder := Path(place, str(j))).mkdir()
             try:
                 side = commits.check_out(commit, ROOT, folder)
-                found.append(commits.with_kernels(side, ROOT / "native" / "build" / "compared") if kernels else side)
+                found.append(commits.with_kernels(side, ROOT / "build" / "compared") if kernels else side)
             except (ValueError, subprocess.CalledProcessError) as problem:
                 print(problem, file=sys.stderr)
                 return 2

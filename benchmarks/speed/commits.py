@@ -19,7 +19,7 @@ from benchmarks.speed.one import WORKLOADS
 __all__ = ["HERE", "Compared", "Limits", "Side", "check_out", "compare", "lines", "run", "with_kernels"]
 
 HERE = ""  # in place of a commit: the working tree as it is
-LEFT_OUT = shutil.ignore_patterns("build", "__pycache__", "*.pyc", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns("build", "__pycache__", "*.pyc", "*.egg-info", "_kernels.*")
 Run = Callable[["Side", Sequence[str]], Mapping[str, "Turn | str"]]
 
 
@@ -131,6 +131,9 @@ def check_out(commit: str, root: Path, folder: Path) -> Side:
         for part in ("src", "native"):
             if (root / part).is_dir():
                 shutil.copytree(root / part, folder / part, ignore=LEFT_OUT)
+        for part in ("pyproject.toml", "README.md", "LICENSE"):  # what a build needs
+            if (root / part).exists():
+                shutil.copy(root / part, folder)
         return Side("working tree", folder / "src")
     done = subprocess.run(["git", "-C", str(root), "archive", commit], capture_output=True, check=False)
     if done.returncode:
@@ -141,16 +144,18 @@ def check_out(commit: str, root: Path, folder: Path) -> Side:
 
 
 def with_kernels(side: Side, kept: Path) -> Side:
-    """Build the version's kernels, unless the same sources were built before; a version without kernels has none.
+    """Build the version's kernels into its copy, unless the same sources were built before; a version without kernels has none.
 
     Raises
     ------
-    subprocess.CalledProcessError
+    ValueError, subprocess.CalledProcessError
         They cannot be built.
     """
-    native = side.source.parent / "native"
+    root = side.source.parent
+    native = root / "native"
     if not native.is_dir():
         return side
+    project = native if (native / "pyproject.toml").exists() else root  # once a distribution of its own
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted(native.rglob("*")):
         if path.is_file():
@@ -158,9 +163,14 @@ def with_kernels(side: Side, kept: Path) -> Side:
     target = kept / digest.hexdigest()[:16]
     if not target.is_dir():
         made = target.with_suffix(f".{os.getpid()}")
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made), str(native)]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made), str(project)]
         subprocess.run(command, check=True)
         os.replace(made, target)
+    modules = [*target.glob("uqassay/_kernels.*"), *target.glob("_uqassay_native.*")]
+    if not modules:
+        raise ValueError(f"the kernels of {side.name} cannot be built: pip install -v {project} says why")
+    for module in modules:
+        shutil.copy(module, side.source / module.relative_to(target).parent)
     return side._replace(kernels=target)
 
 

@@ -30,14 +30,12 @@ SHORT = Repeats(0.05, 3, 10)
 
 
 def native_yardsticks() -> Any:
-    """The plain loops of uqassay-native, or None."""
+    """The plain loops of the extension module, or None."""
     import uqassay as uq
+    from uqassay.native import extension
 
-    if not uq.kernels().names:
-        return None
-    import _uqassay_native
-
-    return _uqassay_native.yardsticks
+    module = extension()
+    return module.yardsticks if module and uq.kernels().names else None
 
 
 def yardsticks(clock: Clock = REAL) -> dict[str, float]:
@@ -68,7 +66,7 @@ def describe() -> str:
     found = re.search(r"model name\s*:\s*(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     name = found[1] if found else platform.processor() or platform.machine()
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    kernels = f"kernels of uqassay-native {uq.kernels().version}" if uq.kernels().names else "no compiled kernels"
+    kernels = "compiled kernels" if uq.kernels().names else "no compiled kernels"
     versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
     return f"{name}, {os.cpu_count()} cores{load}; {platform.system()}, {versions}, {kernels}."
 

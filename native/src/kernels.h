@@ -14,7 +14,7 @@
 
 namespace nb = nanobind;
 
-// Raised by one when a kernel changes its arguments or results; `INTERFACE` in src/uqassay/_kernels.py is its twin.
+// Raised by one when a kernel changes its arguments or results; `INTERFACE` in src/uqassay/native.py is its twin.
 constexpr int UQASSAY_INTERFACE = 1;
 
 void bind_sorting(nb::module_ &m);

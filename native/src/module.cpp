@@ -1,10 +1,9 @@
-// The extension module `_uqassay_native`. Python code reaches it through `uqassay._kernels` alone.
+// The extension module `uqassay._kernels`. Python code reaches it through `uqassay.native` alone.
 #include "kernels.h"
 
-NB_MODULE(_uqassay_native, m) {
+NB_MODULE(_kernels, m) {
     m.doc() = "Compiled twins of array formulas of uqassay.";
     m.attr("interface") = UQASSAY_INTERFACE;
-    m.attr("__version__") = UQASSAY_NATIVE_VERSION;
     bind_sorting(m);
     bind_mixture_errors(m);
     bind_bin_errors(m);

@@ -7,7 +7,7 @@ Predictions of any kind go in (`Point`, `Members`, `Dirichlet`, `Intervals`, `Cl
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _WHERE = {
     "Assay": "evidence",

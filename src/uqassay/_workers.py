@@ -107,7 +107,7 @@ class Workers:
         say = progress or (lambda text: None)
         n = min(wanted_processes(), len(calls))
         if n > 1 and seconds >= WORTH_SECONDS and self._pool is None:
-            self._pool = _started(n, say)
+            self._pool = _started(n)
         if n < 2 or seconds < WORTH_SECONDS or self._pool is None:
             return share_on_threads(function, calls, threads=n, progress=progress)
         answers = self._pool.answers(function, calls, say)
@@ -169,8 +169,8 @@ class _Pool(NamedTuple):
             say(self.said.get())
 
 
-def _started(n: int, say: Say) -> _Pool | None:
-    """The processes; None without joblib, where none can be started, and in a program that embeds Python."""
+def _started(n: int) -> _Pool | None:
+    """The processes; None where none can be started, and in a program that embeds Python."""
     name = os.path.basename(sys.executable or "").lower()
     if not name.startswith(("python", "pypy")) or getattr(sys, "frozen", False):
         return None
@@ -186,8 +186,6 @@ def _started(n: int, say: Say) -> _Pool | None:
         with _interrupts_wait():
             first = executor.submit(int)  # starts all processes
         first.result()  # the first process works, or nothing does
-    except ModuleNotFoundError:
-        say("one process, because joblib is not installed: pip install joblib")
     except (ImportError, OSError, BrokenProcessPool):
         pass
     else:

@@ -1,6 +1,7 @@
 """Files written whole or not at all, and packages that are imported when they are needed."""
 
 import errno
+import json
 import os
 import secrets
 import shutil
@@ -346,7 +347,7 @@ def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-# Import of optional packages; the error for a missing one names the extra that installs it.
+# Import of optional packages; the error for a missing one names the command that installs it.
 
 _NAMES = {
     "sklearn": "scikit-learn",
@@ -355,26 +356,51 @@ _NAMES = {
 }  # names of packages that differ from their modules
 
 
-def installation(extra: str) -> str:
-    """The remedy for a package that an extra of uqassay installs, as it works while the index does not have uqassay.
+EXTRAS = ("files", "lab")
+
+
+def installation(needed: str) -> str:
+    """The remedy for a package that is not installed.
+
+    Parameters
+    ----------
+    needed : str
+        The extra of uqassay that installs it, or, for a package with a single use, its requirement.
 
     Examples
     --------
     >>> installation("files")
-    "run pip install '.[files]' in the clone of uqassay"
+    "run pip install 'uqassay[files]'"
+    >>> installation("timm>=1.0")
+    "run pip install 'timm>=1.0'"
     """
-    return f"run pip install '.[{extra}]' in the clone of uqassay"
+    return f"run pip install 'uqassay[{needed}]'" if needed in EXTRAS else f"run pip install '{needed}'"
 
 
-def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = "") -> Any:
+def installed_again() -> str:
+    """The remedy for an installation without kernels: the same installation once more, past pip's cache of what it built."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    again = "run pip install --force-reinstall --no-deps --no-cache-dir"
+    try:
+        origin = distribution("uqassay").read_text("direct_url.json")  # of pip, for what is not from an index
+    except PackageNotFoundError:  # found on PYTHONPATH
+        origin = "{}"
+    if origin is None:
+        return f"{again} uqassay"
+    editable = json.loads(origin).get("dir_info", {}).get("editable", False)
+    return f"{again} {'--editable ' if editable else ''}. in the clone of uqassay"
+
+
+def optional_package(module: str, needed: str, purpose: str, *, otherwise: str = "") -> Any:
     """Import a module of an optional package.
 
     Parameters
     ----------
     module : str
-        Name of the module, such as "matplotlib.pyplot".
-    extra : str
-        Extra of uqassay that installs the package.
+        Name of the module, such as "pyarrow.parquet".
+    needed : str
+        What installs the package, as `installation` takes it.
     purpose : str
         Subject of the sentence "… needs it", such as "a zarr file".
     otherwise : str
@@ -392,18 +418,18 @@ def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = 
     >>> optional_package("no_such_package", "files", "a parquet file")
     Traceback (most recent call last):
     uqassay.errors.MissingDependencyError: no_such_package: is not installed; a parquet file needs it; run pip install
-    '.[files]' in the clone of uqassay.
+    'uqassay[files]'.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as problem:
         top = (problem.name or module).partition(".")[0]
-        remedy = installation(extra)
+        remedy = installation(needed)
         raise MissingDependencyError(
             _NAMES.get(top, top),
             "is not installed",
             f"{purpose} needs it",
             f"{remedy}, or {otherwise}" if otherwise else remedy,
             code="package",
-            facts={"extra": extra},
+            facts={"needed": needed},
         ) from problem

@@ -14,8 +14,10 @@ from types import ModuleType
 from typing import Any, final
 
 from uqassay.arrays import available_cores, limited_cores
+from uqassay.files import installed_again
 
 __all__ = [
+    "extension",
     "kernel",
     "kernels",
     "share_on_threads",
@@ -25,12 +27,14 @@ __all__ = [
 
 # Compiled twins of a few array formulas: whether they are here, and the one place that picks one.
 #
-# The distribution ``uqassay-native`` holds them (folder ``native`` of the repository). Where it is absent, or the
-# environment variable ``UQASSAY_PURE`` is 1, the formulas are used; they give the same results in more time.
+# The extension module `uqassay._kernels` holds them (sources: folder ``native`` of the repository). It is built with the
+# package where there is a C++ compiler. Where it is absent, or the environment variable ``UQASSAY_PURE`` is 1, the formulas
+# are used; they give the same results in more time.
 
-# Arguments and results of the kernels; raised by one when any of them changes. native/src/kernels.h holds its twin.
+# Arguments and results of the kernels; raised by one when any of them changes. native/src/kernels.h holds its twin: in an
+# editable installation the Python files may be newer than the module.
 INTERFACE = 1
-_MODULE = "_uqassay_native"
+_MODULES = ("uqassay._kernels", "_uqassay_native")  # the second: as built before the kernels were a part of the package
 
 
 @final
@@ -39,12 +43,11 @@ class Kernels:
     """Which compiled kernels are in use, and why not if none is."""
 
     names: tuple[str, ...]  #: Kernels in use; empty if the formulas do all work.
-    version: str  #: Of uqassay-native; empty if it is not in use.
     reason: str  #: Why the formulas do all work; empty if the kernels are in use.
 
     def __str__(self) -> str:
         if self.names:
-            return f"compiled kernels: {', '.join(self.names)} (uqassay-native {self.version})"
+            return f"compiled kernels: {', '.join(self.names)}"
         return f"compiled kernels: none, {self.reason}; results are the same, large inputs take longer"
 
 
@@ -58,7 +61,7 @@ def kernel(name: str) -> Callable[..., Any] | None:
     """
     if _pure():
         return None
-    return getattr(_native()[0], name, None)
+    return getattr(_loaded()[0], name, None)
 
 
 def kernels() -> Kernels:
@@ -71,12 +74,17 @@ def kernels() -> Kernels:
     compiled kernels: ...
     """
     if _pure():
-        return Kernels((), "", "UQASSAY_PURE=1 asks for the formulas")
-    module, reason = _native()
+        return Kernels((), "UQASSAY_PURE=1 asks for the formulas")
+    module, reason = _loaded()
     if module is None:
-        return Kernels((), "", reason)
+        return Kernels((), reason)
     names = tuple(name for name in sorted(vars(module)) if not name.startswith("_") and callable(getattr(module, name)))
-    return Kernels(names, module.__version__, "")
+    return Kernels(names, "")
+
+
+def extension() -> ModuleType | None:
+    """The module of the kernels, switched off or not; None if it cannot be used. Benchmarks compare with its plain loops."""
+    return _loaded()[0]
 
 
 def _pure() -> bool:
@@ -84,31 +92,20 @@ def _pure() -> bool:
 
 
 @cache
-def _native() -> tuple[ModuleType | None, str]:
-    """The extension module; if it cannot be used, None and the reason."""
-    try:
-        module = import_module(_MODULE)
-    except ModuleNotFoundError:
-        return None, _absence()
-    except ImportError as problem:  # built for another system or another Python
-        return None, f"uqassay-native cannot be loaded ({problem})"
-    found = getattr(module, "interface", None)
-    if found != INTERFACE:
-        remedy = "upgrade it" if isinstance(found, int) and found < INTERFACE else "upgrade uqassay"
-        return None, f"uqassay-native {module.__version__} has kernels of version {found}, not {INTERFACE} ({remedy})"
-    return module, ""
-
-
-def _absence() -> str:
-    """Why there is no extension module: no distribution, or one that was installed where no compiler was."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        version("uqassay-native")
-    except PackageNotFoundError:
-        return "uqassay-native is not installed (pip install ./native in the clone)"
-    remedy = "pip install --force-reinstall --no-deps --no-cache-dir ./native in the clone, with one"
-    return f"uqassay-native was installed without a C++ compiler ({remedy})"
+def _loaded() -> tuple[ModuleType | None, str]:
+    """The extension module; if it cannot be used, None and the reason with its remedy."""
+    for name in _MODULES:
+        try:
+            module = import_module(name)
+        except ModuleNotFoundError:
+            continue
+        except ImportError as problem:  # built for another system or another Python
+            return None, f"they cannot be loaded ({problem}); {installed_again()}"
+        found = getattr(module, "interface", None)
+        if found != INTERFACE:
+            return None, f"they were built from other sources (version {found}, not {INTERFACE}); {installed_again()}"
+        return module, ""
+    return None, f"they were not built; with a C++ compiler, {installed_again()}"
 
 
 # One thread of NumPy's matrix products while the threads of this package share the cores.

@@ -10,7 +10,7 @@ from uqassay.calibration.search import QUICK, THOROUGH, SimplexSearch, search_si
 from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.native import kernels
 
-pytestmark = pytest.mark.skipif("searched" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
+pytestmark = pytest.mark.skipif("searched" not in kernels().names, reason=str(kernels()))
 
 COMPILED = ("ece-confidence", "kuiper-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 SEVERAL = SimplexSearch(n_shared=60, n_populations=3, n_kept=9, n_left=2, n_generations=5, n_rounds=4, n_steps=5)

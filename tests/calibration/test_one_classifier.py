@@ -103,7 +103,7 @@ def test_labels_do_not_depend_on_chunks(k, monkeypatch):
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
 
 
-@pytest.mark.skipif(kernel("found_steps") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("found_steps") is None, reason="needs the compiled kernels")
 def test_kernels_of_labels_refuse_shapes_that_do_not_fit():
     steps, aims = np.full((4, 3), 0.5), np.full((2, 5), 0.1)
     for call in (lambda: kernel("counted_steps")(steps, aims), lambda: kernel("found_steps")(steps, aims, 0)):
@@ -371,7 +371,7 @@ def test_permuted_instances_change_pairs_but_no_bins(random_generator):
     assert abs(nulls[0].mean() - nulls[1].mean()) < 4 * nulls[0].std() * np.sqrt(2 / 500)
 
 
-@pytest.mark.skipif("inverted_labels" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
+@pytest.mark.skipif("inverted_labels" not in kernels().names, reason=str(kernels()))
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (30, 3), (600, 5), (257, 300)])
 @pytest.mark.parametrize("instances", ["kept", "resampled"])
 def test_null_by_kernels_against_the_formula(monkeypatch, n, k, instances):

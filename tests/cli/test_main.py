@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.report.html_pages import ParsedPage
 
+import uqassay as uq
 from uqassay.cli import main
 
 
@@ -79,12 +80,13 @@ def test_only_the_end_of_the_process_leaves_garbage_alone(given, frozen):
     assert done.stdout.splitlines()[-1] == str(frozen)
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_parser_is_not_installed(package, run_process):
-    ran = run_process("--help", before=f"sys.modules[{package!r}] = None")
-    assert (ran.code, ran.out) == (2, "")
-    words = r"(typer|rich\S*): the command line needs it; run pip install '\.\[cli\]' in the clone of uqassay\.\n"
-    assert re.fullmatch(words, ran.err)
+@pytest.mark.parametrize(("limit", "said"), [(-1.0, True), (3600.0, False)])
+def test_a_slow_command_without_kernels_says_so_in_its_last_line(limit, said, monkeypatch, run):
+    monkeypatch.setattr("uqassay.cli.SLOW", limit)
+    monkeypatch.setenv("UQASSAY_PURE", "1")
+    ran = run("bench", "--help")
+    assert ran.code == 0
+    assert ran.err == f"{uq.kernels()}\n" * said
 
 
 def test_help_does_not_load_what_it_does_not_need(run_process):

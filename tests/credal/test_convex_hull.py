@@ -373,7 +373,7 @@ def test_no_instances_and_single_columns_are_returned_as_they_are():
     np.testing.assert_allclose(solved(point, rng.dirichlet(np.ones(3), 2)), 1.0)
 
 
-@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs the compiled kernels")
 @pytest.mark.parametrize(
     ("n_points", "k", "concentration"), [(1, 2, 1), (5, 3, 1), (10, 10, 0.1), (40, 6, 1), (6, 4, 0.01)]
 )
@@ -399,7 +399,7 @@ def test_kernel_and_formula_agree_to_the_last_bit(n_points, k, concentration, mo
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs the compiled kernels")
 def test_the_kernel_refuses_parts_that_do_not_fit():
     start = l1_tableau(np.full((2, 3, 2), 0.5), np.full((2, 2), 0.5), None)
     allowed = np.ones(5, dtype=bool)

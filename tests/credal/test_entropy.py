@@ -143,7 +143,7 @@ def test_box_upper_against_theory(box):
 # -- the compiled twins -----------------------------------------------------------------------------------------------
 
 needs_kernels = pytest.mark.skipif(
-    kernel("box_upper_entropy") is None, reason="uqassay-native is absent or switched off"
+    kernel("box_upper_entropy") is None, reason="the compiled kernels are absent or switched off"
 )
 
 
@@ -182,20 +182,18 @@ def test_kernels_against_the_formulas(K, dtype, monkeypatch, random_generator):
 
 
 @needs_kernels
-def test_kernels_do_not_mix_rows(random_generator):
-    import _uqassay_native
-
+def test_kernels_do_not_mix_rows(compiled, random_generator):
     l, u = hard_boxes(random_generator, 37, 12)
     whole, lower = box_upper_entropy(l, u), box_lower_entropy(l, u).values
     order = random_generator.permutation(37)
     try:
         for most in (2, 4, 8):
-            _uqassay_native.yardsticks.use_lanes(most)
+            compiled.yardsticks.use_lanes(most)
             np.testing.assert_array_equal(box_upper_entropy(l, u), whole)
             np.testing.assert_array_equal(box_upper_entropy(l[order], u[order]), whole[order])
             np.testing.assert_array_equal(box_upper_entropy(l[::3], np.asfortranarray(u)[::3]), whole[::3])
     finally:
-        _uqassay_native.yardsticks.use_lanes(8)
+        compiled.yardsticks.use_lanes(8)
     np.testing.assert_array_equal(box_lower_entropy(l[order], u[order]).values, lower[order])
     np.testing.assert_array_equal(box_lower_entropy(l[:1], u[:1]).values, lower[:1])
 

@@ -51,7 +51,7 @@ def test_pictures_travel_apart_from_the_rest():
     assert later.samples["m"].joined()[1].tolist() == list(range(6, 12))
 
 
-@pytest.mark.parametrize("package", ["uqassay", "NumPy", "SciPy", "uqassay-native"])
+@pytest.mark.parametrize("package", ["uqassay", "NumPy", "SciPy", "compiled kernels"])
 def test_workers_with_other_versions_are_refused(package, monkeypatch):
     chunk = score()
     assert package in dask_chunks.versions()

@@ -45,7 +45,7 @@ def test_each_instance_has_the_digest_of_its_bytes(dtype, pure, monkeypatch):
         assert digests_of_rows(uq.Point(p)) == b"".join(sha256(row.tobytes()).digest() for row in p)
 
 
-@pytest.mark.skipif(kernel("row_digests") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("row_digests") is None, reason="needs the compiled kernels")
 def test_the_kernel_is_sha_256_for_every_length(random_generator):
     for width in range(200):
         rows = random_generator.integers(0, 256, (17, width), dtype=np.uint8)

@@ -465,7 +465,9 @@ def test_unknown_choice_is_refused():
 # Kernels over the points of hulls: the same bits as the formulas, for every input and every width of vectors.
 
 
-needs_kernels = pytest.mark.skipif(kernel("clipped_hull") is None, reason="uqassay-native is absent or switched off")
+needs_kernels = pytest.mark.skipif(
+    kernel("clipped_hull") is None, reason="the compiled kernels are absent or switched off"
+)
 SIZES = ((2, 1), (2, 1000), (3, 4), (4, 40), (5, 7), (7, 3), (10, 15), (10, 300), (13, 2), (16, 3), (3, 20_001))  # K, M
 
 
@@ -553,23 +555,21 @@ def test_other_kinds_that_are_given_by_points(kind, monkeypatch, random_generato
 
 
 @needs_kernels
-def test_a_row_does_not_depend_on_its_neighbours_or_on_the_width_of_vectors(random_generator):
-    import _uqassay_native
-
+def test_a_row_does_not_depend_on_its_neighbours_or_on_the_width_of_vectors(compiled, random_generator):
     p = hard_members(random_generator, 37, 9, 6)
     y = random_generator.integers(6, size=37)
     whole = all_numbers(uq.Members(p), y)
     order = random_generator.permutation(37)
     try:
         for most in (2, 4, 8):
-            _uqassay_native.yardsticks.use_lanes(most)
+            compiled.yardsticks.use_lanes(most)
             assert_same(all_numbers(uq.Members(p), y), whole)
             assert_same(all_numbers(uq.Members(p[order]), y[order]), {k: v[order] for k, v in whole.items()})
             for one in (0, 5, 36):
                 found = all_numbers(uq.Members(p[one : one + 1]), y[one : one + 1])
                 assert_same(found, {name: values[one : one + 1] for name, values in whole.items()})
     finally:
-        _uqassay_native.yardsticks.use_lanes(8)
+        compiled.yardsticks.use_lanes(8)
 
 
 @needs_kernels
@@ -643,7 +643,7 @@ def test_wrong_calls_are_refused():
 
 def test_one_class_and_no_row():
     if (compiled := kernel("hull_imprecision")) is None:
-        pytest.skip("uqassay-native is absent or switched off")
+        pytest.skip("the compiled kernels are absent or switched off")
     values, upper = compiled(np.ones((3, 2, 1)), np.zeros(1), np.zeros(1))
     assert (values.tolist(), upper.tolist()) == ([0.0] * 3, [[1.0]] * 3)
     values, upper = compiled(np.ones((0, 2, 1)), np.zeros(1), np.zeros(1))

@@ -27,13 +27,10 @@ KERNELS = {
 
 
 @pytest.fixture
-def native(needs):
-    needs("_uqassay_native")
-    import _uqassay_native
-
+def native(compiled):
     if kernel("member_means") is None:
         pytest.skip("the kernels are switched off")
-    return _uqassay_native
+    return compiled
 
 
 def awkward_members(rng, n, m, k):

@@ -5,14 +5,11 @@ import pytest
 from tests.native.awkward_floats import SIZES, awkward_arrays
 
 
-def test_orders_against_numpy(needs, random_generator):
-    needs("_uqassay_native")
-    import _uqassay_native
-
+def test_orders_against_numpy(compiled, random_generator):
     for n in (*SIZES, 70_000):
         for values in awkward_arrays(random_generator, n, np.float64):
-            found = _uqassay_native.ascending_order(values)
+            found = compiled.ascending_order(values)
             np.testing.assert_array_equal(found, np.argsort(values, kind="stable"))
-    assert _uqassay_native.ascending_order(np.empty(0)).tolist() == []
+    assert compiled.ascending_order(np.empty(0)).tolist() == []
     with pytest.raises(TypeError, match="incompatible"):
-        _uqassay_native.ascending_order(np.zeros(3, dtype=np.float32))
+        compiled.ascending_order(np.zeros(3, dtype=np.float32))

@@ -205,7 +205,9 @@ def test_rows_whose_sum_overflows_are_scaled():
 # Sums that do not depend on the order.
 
 
-needs_kernels = pytest.mark.skipif(kernel("sorted_sums") is None, reason="uqassay-native is absent or switched off")
+needs_kernels = pytest.mark.skipif(
+    kernel("sorted_sums") is None, reason="the compiled kernels are absent or switched off"
+)
 
 
 @settings(deadline=None, max_examples=30)

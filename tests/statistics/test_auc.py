@@ -269,11 +269,11 @@ def test_equal_shares_have_a_note_on_the_width():
 
 
 @pytest.fixture(params=["formula", "kernel"])
-def way(request, monkeypatch, needs):
+def way(request, monkeypatch):
     """Both ways to count."""
     monkeypatch.setenv("UQASSAY_PURE", "1" if request.param == "formula" else "0")
     if request.param == "kernel":
-        needs("_uqassay_native")
+        request.getfixturevalue("compiled")
     return request.param
 
 
@@ -338,8 +338,7 @@ def test_scores_in_single_precision_have_the_same_estimate(way, random_generator
     )
 
 
-def test_formula_and_kernel_give_one_estimate(needs, monkeypatch, random_generator):
-    needs("_uqassay_native")
+def test_formula_and_kernel_give_one_estimate(compiled, monkeypatch, random_generator):
     for n in (10, 300, 20_000):
         scores, errors = random_generator.normal(size=n), random_generator.random(n) < 0.3
         errors[:2] = True, False

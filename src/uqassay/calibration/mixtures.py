@@ -111,7 +111,7 @@ class Formula(MixtureErrors, Protocol):
 
 
 class Evaluator(Protocol):
-    """An evaluator of uqassay-native."""
+    """An evaluator of the compiled kernels."""
 
     def values(self, weights: NDArray[np.float64], labels: Labels, targets: Labels) -> NDArray[np.float64]:
         """Errors (L,), as in `MixtureErrors`."""
@@ -514,7 +514,7 @@ class CumulatedConfidence:
 # the work where mixtures are only compared. The numbers differ from those of `uqassay.metrics` by rounding: they locate
 # the minimum, and the measure itself is then computed there.
 #
-# The compiled kernels of uqassay-native have the mixtures side by side. Their numbers are the same bits where BLAS
+# The compiled kernels have the mixtures side by side. Their numbers are the same bits where BLAS
 # accumulates products by fused multiply-add (up to 15 members), and within rounding elsewhere and for equally full
 # bins.
 

@@ -7,14 +7,16 @@ interval cannot tell; 70 a fault of uqassay itself, with a traceback.
 import gc
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from uqassay.errors import UqassayError
-from uqassay.files import installation
+from uqassay.native import kernels
 
 __all__ = ["main"]
 
-_PARSER_PACKAGES = ("typer", "rich", "click")
+SLOW = 20.0  # seconds, after which a command without compiled kernels says that there are none
+
 _BAD_INPUT = 2
 _OWN_FAULT = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is that of a failed check
 _INTERRUPTED, _READER_GONE = 130, 141  # 128 + the number of the signal, as a shell reports it
@@ -50,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from uqassay.cli.commands import run
 
+        start = time.monotonic()
         code = run(words)
+        if time.monotonic() - start > SLOW and not (found := kernels()).names:
+            print(found, file=sys.stderr)
         sys.stdout.flush()
         if argv is None:
             gc.freeze()  # the process ends: a search for garbage in all that it holds takes a tenth of a second
@@ -63,10 +68,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
         return _READER_GONE  # Rich ends so where the reader of the help went away
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in _PARSER_PACKAGES:
-            return _own_fault(problem)
-        return _refuse(f"{problem.name}: the command line needs it; {installation('cli')}.")
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:

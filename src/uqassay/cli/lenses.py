@@ -586,7 +586,7 @@ def gain_command(
         *(path for path in (labels, calibration_labels, groups) if path is not None),
     ]
     if output is not None:
-        _check_page(output, inputs)
+        check_page(output, inputs)
     if save is not None:
         check_save(save, inputs, output, holds=STUDY)
     request = AssayRequest([], reading=reading)
@@ -767,13 +767,6 @@ def _split(names: Sequence[str] | None) -> list[str] | None:
     """Names with commas between them; each once."""
     found = [part.strip() for name in names or () for part in name.split(",")]
     return list(dict.fromkeys(found)) or None
-
-
-def _check_page(output: Path, inputs: Sequence[Path]) -> None:
-    from uqassay.report.figures.frame import matplotlib_module
-
-    check_page(output, inputs)
-    matplotlib_module()
 
 
 # -- output -------------------------------------------------------------------------------------------------------------

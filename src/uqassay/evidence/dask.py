@@ -95,9 +95,8 @@ def versions() -> dict[str, str]:
     """Versions of everything on which the last bit of a number may depend, the processor apart."""
     from uqassay import __version__
 
-    found = kernels()
-    native = f"{found.version} with {len(found.names)} kernels" if found.names else "not in use"
-    return {"uqassay": __version__, "NumPy": np.__version__, "SciPy": scipy.__version__, "uqassay-native": native}
+    found = f"{len(kernels().names)} in use" if kernels().names else "none"
+    return {"uqassay": __version__, "NumPy": np.__version__, "SciPy": scipy.__version__, "compiled kernels": found}
 
 
 def score_chunk(
@@ -213,11 +212,11 @@ class Engine(Protocol):
 @contextmanager
 def open_engine(client: Any, say: Say) -> Iterator[Engine]:
     """The engine of a client or an address; None: that of the current client, else dask's scheduler in this process."""
-    dask = optional_package("dask", "dask", "an assay over dask arrays")
+    dask = optional_package("dask", "dask[array,distributed]>=2024.5", "an assay over dask arrays")
     if client is None and (client := _current_client(dask)) is None:
         yield _Here(dask)
         return
-    distributed = optional_package("distributed", "dask", "an assay on a cluster")
+    distributed = optional_package("distributed", "dask[array,distributed]>=2024.5", "an assay on a cluster")
     if isinstance(client, str):
         with connected(distributed, client) as own:
             _wait_for_workers(own, client, say)
@@ -719,7 +718,7 @@ def assay_on_dask(
             "select the rows of all arrays first",
             code="conflict",
         )
-    optional_package("dask.array", "dask", "an assay over dask arrays")
+    optional_package("dask.array", "dask[array,distributed]>=2024.5", "an assay over dask arrays")
     y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
     with shown_progress(stream.progress) as say:
         with open_engine(client, say) as engine:

@@ -19,7 +19,6 @@ from uqassay.evidence.metric_table import METRIC_COLUMNS, metric_rows
 from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
 from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
-from uqassay.files import optional_package
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
 from uqassay.results import plain
 from uqassay.text import named
@@ -141,7 +140,8 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
 
 def score_table(assay: "Assay") -> "pd.DataFrame":
     """One row per model, run and instance, built from columns."""
-    pandas = _pandas()
+    import pandas
+
     ids = np.arange(assay.n_instances) if assay.ids is None else _encodable_texts(assay.ids)
     frames = []
     for m in assay.models:
@@ -158,8 +158,10 @@ def score_table(assay: "Assay") -> "pd.DataFrame":
 
 def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
     """Rows as a table with these columns."""
+    import pandas
+
     texts = [{name: _encodable(value) for name, value in row.items()} for row in rows]
-    return _pandas().DataFrame(texts, columns=list(columns))
+    return pandas.DataFrame(texts, columns=list(columns))
 
 
 def _encodable(value: Any) -> Any:
@@ -169,10 +171,6 @@ def _encodable(value: Any) -> Any:
 
 def _encodable_texts(values: NDArray[Any]) -> NDArray[Any]:
     return np.array([_encodable(text) for text in values.tolist()]) if lone_surrogates(values).any() else values
-
-
-def _pandas() -> Any:
-    return optional_package("pandas", "tables", "a table", otherwise="use rows()")
 
 
 # An assay as plain JSON values.

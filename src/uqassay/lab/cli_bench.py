@@ -188,13 +188,10 @@ class WrittenStudies:
 
 
 def check_studies(plan: "BenchConfig", cells: "Sequence[Cell]") -> bool:
-    """Whether there will be a page on disentanglement; refuses what it needs and lacks before anything is trained."""
+    """Whether there will be a page on disentanglement; checked before anything is trained."""
     from uqassay.lab.bench.disentanglement import holds_experiments
 
     if holds_experiments(cells):
-        from uqassay.report.figures.frame import matplotlib_module
-
-        matplotlib_module()
         return True
     if plan.decomposition is not None:
         rule = "needs the conditions of the disentanglement benchmark"

@@ -220,7 +220,7 @@ def _settings(seed: int) -> dict[str, Any]:
     """Everything that the predictions depend on."""
     from uqassay import __version__
 
-    sklearn = optional_package("sklearn", "demo", "the training of the demo")
+    sklearn = optional_package("sklearn", "scikit-learn>=1.5", "the training of the demo")
     return {
         "seed": seed,
         "split": [N_TRAIN, N_CALIBRATION],

@@ -529,7 +529,7 @@ def _map_tensor(path: Path, key: str, offset: int, shape: tuple[int, ...], dtype
 
 def read_pt(path: Path) -> Contents:
     """A tensor, or a dictionary of tensors."""
-    torch = optional_package("torch", "torch", "reading .pt")
+    torch = optional_package("torch", "torch>=2.2", "reading .pt")
     size = path.stat().st_size
     zipped = zipfile.is_zipfile(path)
     if zipped:
@@ -557,7 +557,7 @@ def read_pt(path: Path) -> Contents:
 
 def write_pt(path: Path, arrays: Arrays) -> None:
     """A dictionary: numbers as tensors, text as lists of str."""
-    torch = optional_package("torch", "torch", "writing .pt")
+    torch = optional_package("torch", "torch>=2.2", "writing .pt")
     numbers, text = split_text(arrays)
     # copied, since a tensor must not share a read-only array
     torch.save({key: torch.from_numpy(np.array(value)) for key, value in numbers.items()} | text, path)

@@ -254,7 +254,7 @@ def file_on_dask(path: str | os.PathLike[str], *, variance_is: str | None = None
             if role in OF_CALLER:
                 values = contents.arrays[key].read()
                 carried[role] = as_names(values, role) if role == "class_names" else np.asarray(values)
-        da = optional_package("dask.array", "dask", "a file that workers read")
+        da = optional_package("dask.array", "dask[array,distributed]>=2024.5", "a file that workers read")
         n = shapes[0][1][0]
         row_bytes = sum(
             np.dtype(contents.arrays[key].dtype).itemsize * int(np.prod(shape[1:])) for key, shape in shapes

@@ -303,8 +303,7 @@ FONT_SIZE = 11.5  # texts are three quarters of it, in points: 11.5 pixels
 
 
 def load_ahead() -> None:
-    """Import matplotlib on a thread of its own, a quarter of a second, while models are scored; without it, say so first."""
-    matplotlib_module()
+    """Import matplotlib on a thread of its own, a quarter of a second, while models are scored."""
     Thread(target=lambda: [matplotlib_module(name) for name in ("figure", "backends.backend_svg")], daemon=True).start()
 
 

@@ -22,7 +22,6 @@ from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
 from uqassay.report.drawings import inline_svg, lens_drawings
-from uqassay.report.figures.frame import matplotlib_module
 from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.sections import (
@@ -577,7 +576,6 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
     """The page as text; parameters as in `write_page`."""
     from uqassay import __version__
 
-    matplotlib_module()  # without it, say so before the work
     with InstancePacker(assay) as packer:
         packer.start()
         values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))

@@ -159,7 +159,7 @@ def test_bytes_that_are_no_text_are_one_sentence(tmp_path):
 def test_yaml_without_its_package_is_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "a.yml").write_text("seeds: 1")
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with refuses("pyyaml", "package", got=r"pip install .\.\[bench\].*, or .*TOML", error=MissingDependencyError):
+    with refuses("pyyaml", "package", got=r"pip install .uqassay\[lab\].*, or .*TOML", error=MissingDependencyError):
         read_config(tmp_path / "a.yml")
 
 

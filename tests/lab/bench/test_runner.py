@@ -177,7 +177,7 @@ def test_options_that_make_no_sense_are_refused(tmp_path, options, code, got):
 
 def test_without_dask_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
-    said = r"pip install '\.\[bench\]' in the clone of uqassay, or take --workers 0"
+    said = r"pip install 'uqassay\[lab\]', or take --workers 0"
     with refuses("dask", "package", got=said, error=MissingDependencyError):
         run_cells([cell("draw")], tmp_path, workers=1)
 

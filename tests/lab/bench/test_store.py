@@ -187,7 +187,7 @@ def test_drafts_of_killed_processes_are_removed_and_those_of_living_ones_stay(do
 
 def test_without_filelock_one_sentence_says_how_to_get_it(store, cell, monkeypatch):
     monkeypatch.setitem(sys.modules, "filelock", None)
-    with refuses("filelock", "package", got=r"pip install '\.\[bench\]'", error=MissingDependencyError):
+    with refuses("filelock", "package", got=r"pip install 'uqassay\[lab\]'", error=MissingDependencyError):
         store.claim(cell.key)
 
 

@@ -100,7 +100,7 @@ def test_without_pillow(classes, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     images = list_images(classes)  # listing needs none
     with refuses(
-        "pillow", "package", got=r"reading images .*pip install .\.\[datasets\]", error=MissingDependencyError
+        "pillow", "package", got=r"reading images .*pip install .uqassay\[lab\]", error=MissingDependencyError
     ):
         images.read()
 

@@ -387,5 +387,5 @@ def test_what_cannot_be_used(hub):
 
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with refuses("datasets", "package", got=r"hf:a .*pip install .\.\[huggingface\]", error=MissingDependencyError):
+    with refuses("datasets", "package", got=r"hf:a .*pip install .datasets>=2", error=MissingDependencyError):
         load_dataset("hf:a")

@@ -51,7 +51,7 @@ def test_tables_are_z_scored_by_their_training_part_but_digits_are_not(needs):
 
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with refuses("scikit-learn", "package", got=r"iris .*pip install .\.\[datasets\]", error=MissingDependencyError):
+    with refuses("scikit-learn", "package", got=r"iris .*pip install .uqassay\[lab\]", error=MissingDependencyError):
         load_dataset("iris")
 
 
@@ -256,7 +256,7 @@ def test_subjects(subject):
 def test_without_moabb(monkeypatch):
     monkeypatch.setitem(sys.modules, "moabb", None)
     monkeypatch.setitem(sys.modules, "moabb.datasets", None)
-    with refuses("moabb", "package", got=r"BCI IV 2a .*pip install .\.\[eeg\]", error=MissingDependencyError):
+    with refuses("moabb", "package", got=r"BCI IV 2a .*pip install .moabb>=1", error=MissingDependencyError):
         load_dataset("bci-iv-2a:1")
 
 
@@ -301,9 +301,7 @@ def write_session(path, seed, n_runs=2, n_trials=8):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("moabb") is None, reason="MOABB is heavy, and the extra eeg is not part of all"
-)
+@pytest.mark.skipif(importlib.util.find_spec("moabb") is None, reason="MOABB is heavy, and no extra has it")
 @pytest.mark.filterwarnings("ignore")  # of MOABB and MNE about each other
 def test_moabb_reads_published_files_and_the_windows_lie_where_they_should(own_cache):
     for i, session in enumerate("TE"):

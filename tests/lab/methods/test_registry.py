@@ -65,7 +65,7 @@ def test_missing_package_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("uqassay.lab.methods.")]:
         if name != "uqassay.lab.methods.registry":
             monkeypatch.delitem(sys.modules, name)
-    with refuses("torch", "package", got=r"StandardNetwork.*pip install .\.\[methods\]", error=MissingDependencyError):
+    with refuses("torch", "package", got=r"StandardNetwork.*pip install .uqassay\[lab\]", error=MissingDependencyError):
         load_class("ensembles", "StandardNetwork")
     assert load_class("forests", "RandomForest").__name__ == "RandomForest"  # needs no PyTorch
 

@@ -272,7 +272,7 @@ def test_without_gpytorch_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gpytorch", None)
     monkeypatch.delitem(sys.modules, "uqassay.lab.methods.sparse_latent", raising=False)
     with refuses(
-        "gpytorch", "package", got=r"SparseGaussianProcess.*pip install .\.\[gp\]", error=MissingDependencyError
+        "gpytorch", "package", got=r"SparseGaussianProcess.*pip install .uqassay\[lab\]", error=MissingDependencyError
     ):
         SparseGaussianProcess().fit([[0.0], [1.0]], [0, 1])
 

@@ -501,7 +501,7 @@ def test_values_have_the_same_bits_with_and_without_kernel(by, n_bins, n, k, mon
         np.testing.assert_array_equal(prepare.values(probs[:1], many), prepare(probs[:1]).values(many))
 
 
-@pytest.mark.skipif(kernel("bin_errors") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("bin_errors") is None, reason="needs the compiled kernels")
 def test_the_kernel_refuses_labels_out_of_range_and_shapes_that_do_not_fit():
     errors, probs = kernel("bin_errors"), np.full((3, 2, 4), 0.5)
     for labels in (np.full((3, 4), 2), np.full((3, 4), -1), np.zeros((2, 4), dtype=int), np.zeros((3, 5), dtype=int)):

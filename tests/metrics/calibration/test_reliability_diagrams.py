@@ -196,7 +196,7 @@ def test_counts_of_many_draws_against_counting(n, k, binning, n_bins, monkeypatc
             np.testing.assert_array_equal(found, counts)
 
 
-@pytest.mark.skipif(kernel("events_of_classes") is None, reason="needs uqassay-native")
+@pytest.mark.skipif(kernel("events_of_classes") is None, reason="needs the compiled kernels")
 def test_the_kernel_of_counts_refuses_numbers_out_of_range():
     places, labels = np.zeros((2, 3), np.uint8), np.zeros((4, 3), np.int64)
     counted = kernel("events_of_classes")

@@ -205,7 +205,7 @@ def toml_values(text: str, source: str) -> Any:
 
 def yaml_values(text: str, source: str) -> Any:
     """The content of a YAML file."""
-    yaml = optional_package("yaml", "bench", "a YAML file", otherwise="write the file as TOML")
+    yaml = optional_package("yaml", "lab", "a YAML file", otherwise="write the file as TOML")
     # PyYAML does not catch Python's errors for malformed dates and numbers
     known = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
     try:

@@ -167,7 +167,7 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
         yield from (run_cell(key, cell.to_json(), str(store.folder)) for key, cell in jobs)
         return
     dask, distributed = (
-        optional_package(name, "bench", "a benchmark with workers", otherwise="take --workers 0")
+        optional_package(name, "lab", "a benchmark with workers", otherwise="take --workers 0")
         for name in ("dask", "distributed")
     )
     with dask.config.set(SETTINGS):

@@ -329,7 +329,7 @@ class Store:
             }
 
     def _lock(self, key: str) -> bool:
-        filelock = optional_package("filelock", "bench", "a benchmark's folder")
+        filelock = optional_package("filelock", "lab", "a benchmark's folder")
         path = _lock_of(self.place(key))
         with _folder_problems(self.folder):
             path.parent.mkdir(exist_ok=True)
@@ -524,7 +524,7 @@ def _is_locked(path: Path) -> bool:
     except OSError:
         return True
     try:
-        filelock = optional_package("filelock", "bench", "a benchmark's folder")
+        filelock = optional_package("filelock", "lab", "a benchmark's folder")
         return not filelock.lock_descriptor(handle, blocking=False)
     except OSError:
         return True

@@ -130,7 +130,7 @@ class _Sink:
 def _fetch(sink: _Sink, timeout: float) -> str:
     """Download over http; the reason of a failure in words, or an empty text."""
     purpose = f"the download of {sink.name}"
-    pooch, requests = (optional_package(p, "datasets", purpose, otherwise=sink.by_hand) for p in ("pooch", "requests"))
+    pooch, requests = (optional_package(p, "lab", purpose, otherwise=sink.by_hand) for p in ("pooch", "requests"))
     answers: list[Any] = []
 
     def keep(answer: Any, *_: object, **__: object) -> None:

@@ -86,7 +86,7 @@ class ImageFolder:
             Height and width in pixels.
         """
         whole(size, "image_size", "64 is common, 224 for ImageNet networks", least=1)
-        pillow = optional_package("PIL.Image", "datasets", "reading images")
+        pillow = optional_package("PIL.Image", "lab", "reading images")
         chosen = range(len(self.paths)) if rows is None else rows
         out = np.empty((len(chosen), 3, size, size), dtype=np.float32)
         for i, row in enumerate(chosen):

@@ -84,7 +84,7 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
         )
     (train, test), suffix = files, files[0].suffix
     if suffix in SVMLIGHT:
-        sklearn = optional_package("sklearn.datasets", "datasets", "reading svmlight files")
+        sklearn = optional_package("sklearn.datasets", "lab", "reading svmlight files")
         with problems_named(train):
             x_train, labels_train, x_test, labels_test = sklearn.load_svmlight_files((train, test))
             x_train, x_test = (x.astype(np.float32).toarray() for x in (x_train, x_test))
@@ -245,7 +245,7 @@ def load_hugging_face(
     Dataset
         Images ``(n, 1 or 3, H, W)`` float32 in [0, 1] if there is a column of images, else all columns of numbers.
     """
-    hub = optional_package("datasets", "huggingface", f"hf:{name}")
+    hub = optional_package("datasets", "datasets>=2.20", f"hf:{name}")
     place = folder / "huggingface"
     try:
         held = hub.load_dataset(name, cache_dir=str(place))

@@ -553,7 +553,7 @@ def _check(data: NDArray[Any], offsets: NDArray[Any], labels: NDArray[Any]) -> N
 
 
 def _decoded(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
-    pillow = optional_package("PIL.Image", "datasets", "reading images")
+    pillow = optional_package("PIL.Image", "lab", "reading images")
     found: list[NDArray[np.uint8]] = []
     for i, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         try:

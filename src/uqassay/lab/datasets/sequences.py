@@ -297,7 +297,7 @@ def tf_idf(
     (('AAA', 'AAB', 'AAC'), [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]])
     """
     chosen = options or TfIdfOptions()
-    text = optional_package("sklearn.feature_extraction.text", "datasets", "tf-idf of sequences")
+    text = optional_package("sklearn.feature_extraction.text", "lab", "tf-idf of sequences")
     if max((len(sequence) for sequence in train), default=0) < orders[0]:
         rule = f"at least one training sequence must have {orders[0]} letters"
         fail("sequences", rule, "none has", "check the file", code="empty")

@@ -47,7 +47,7 @@ def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = 
     >>> load_bundled("wine")
     Dataset('wine': 142 training and 36 test instances of 13, 3 classes)
     """
-    sklearn = optional_package("sklearn.datasets", "datasets", f"the data set {name}")
+    sklearn = optional_package("sklearn.datasets", "lab", f"the data set {name}")
     held = getattr(sklearn, BUNDLED[name])()
     x = held.data / INK if name == "digits" else held.data
     y = held.target
@@ -84,10 +84,9 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
     InputError
         No network, a sparse set, or a target that is no category.
     MissingDependencyError
-        scikit-learn or pandas is not installed; pandas reads the files faster than scikit-learn.
+        scikit-learn is not installed.
     """
-    sklearn = optional_package("sklearn.datasets", "datasets", "OpenML")
-    optional_package("pandas", "datasets", "OpenML")
+    sklearn = optional_package("sklearn.datasets", "lab", "OpenML")
     try:
         held = sklearn.fetch_openml(data_id=number, data_home=str(folder), as_frame=True, parser="pandas", n_retries=1)
     except (OSError, ValueError) as problem:
@@ -167,8 +166,8 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
     one_of(window, "window", WINDOWS, "choose one")
     name = "bci-iv-2a" if window == "trial" else f"bci-iv-2a-{window}"
     tmin, tmax = WINDOWS[window]
-    datasets = optional_package("moabb.datasets", "eeg", "BCI IV 2a")
-    paradigms = optional_package("moabb.paradigms", "eeg", "BCI IV 2a")
+    datasets = optional_package("moabb.datasets", "moabb>=1.1", "BCI IV 2a")
+    paradigms = optional_package("moabb.paradigms", "moabb>=1.1", "BCI IV 2a")
     paradigm = paradigms.MotorImagery(n_classes=len(CLASSES), fmin=7.5, fmax=30, tmin=tmin, tmax=tmax, resample=128)
     place = folder / "bci-iv-2a"
     try:

@@ -110,7 +110,7 @@ def method_class(name: str) -> Any:
 
 def load_class(module: str, class_name: str) -> Any:
     """Import a name of this room, which needs PyTorch and scikit-learn."""
-    found = optional_package(f"uqassay.lab.methods.{module}", "methods", class_name)
+    found = optional_package(f"uqassay.lab.methods.{module}", "lab", class_name)
     return getattr(found, class_name)
 
 

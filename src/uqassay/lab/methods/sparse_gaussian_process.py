@@ -82,7 +82,7 @@ class SparseGaussianProcess(GaussianProcess):
 
     Notes
     -----
-    Needs GPyTorch (`uqassay[gp]`). X with more than two axes is flattened. The probabilities of two classes are integrals over
+    Needs GPyTorch (`uqassay[lab]`). X with more than two axes is flattened. The probabilities of two classes are integrals over
     the Gaussian of the latent value by quadrature, not draws (paper 002 uses draws).
 
     Predictions carry a note "not-settled" if the last pass or the last epoch still changed the model. Whether the number of

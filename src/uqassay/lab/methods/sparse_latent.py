@@ -28,7 +28,7 @@ with (
     warnings.catch_warnings()
 ):  # linear_operator compiles a function when it is imported, by a call that PyTorch deprecates
     warnings.filterwarnings("ignore", message=r"`torch\.jit\.script", category=DeprecationWarning)
-    gpytorch = optional_package("gpytorch", "gp", "SparseGaussianProcess")
+    gpytorch = optional_package("gpytorch", "lab", "SparseGaussianProcess")
 
 
 ApproximateGP: Any = gpytorch.models.ApproximateGP

@@ -22,7 +22,6 @@ def check_figures(figures: str | os.PathLike[str] | None) -> None:
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
     """Check a folder for figures; the first figure creates it."""
-    matplotlib_module()
     path = Path(folder)
     there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():

@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
-from uqassay.files import optional_package
 from uqassay.losses.unified import check_tradeoff
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.statistics.units import check_choice
@@ -242,8 +242,8 @@ def mark(artist: Any, classes: str, words: Sequence[str] = ()) -> Any:
 
 
 def matplotlib_module(name: str = "") -> Any:
-    """Import a module of matplotlib, by default the package; the error for a missing one names the extra."""
-    return optional_package(f"matplotlib.{name}".rstrip("."), "figures", "a figure")
+    """Import a module of matplotlib, by default the package."""
+    return import_module(f"matplotlib.{name}".rstrip("."))
 
 
 def swatch(look: Look, label: str, *, line: bool = True) -> Any:

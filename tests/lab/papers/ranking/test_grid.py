@@ -126,5 +126,5 @@ def test_accuracy_against_scikit_learn():
 
 def test_without_pytorch_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with refuses("torch", "package", got=r"pip install .\.\[methods\]", error=MissingDependencyError):
+    with refuses("torch", "package", got=r"pip install .uqassay\[lab\]", error=MissingDependencyError):
         train(grid("smoke")[0], TwoGaussians(0.15), 0)

@@ -60,7 +60,7 @@ def run_on_imagenet_network(cell: Cell) -> CellResult:
 
 
 def _pretrained(name: str) -> Any:
-    models = optional_package("torchvision.models", "vision", "a network with the weights of ImageNet")
+    models = optional_package("torchvision.models", "torchvision>=0.17", "a network with the weights of ImageNet")
     try:
         return models.get_model(NAMES[name], weights=WEIGHTS)
     except OSError as problem:  # no network

@@ -374,9 +374,9 @@ def reproduce_trained_table1(
     options = options or Table1Options()
     plan = plan_of(preset, options)
     given = given_files(options.data, plan.data_sets if options.dataset else (), name=options.data_name)
-    optional_package("torch", "methods", "training")
+    optional_package("torch", "lab", "training")
     if plan.pretrained:
-        optional_package("torchvision.models", "vision", f"training {listed(list(plan.pretrained))}")
+        optional_package("torchvision.models", "torchvision>=0.17", f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:
         sets, notes = training_sets(plan, folder / "data", say, given)
         parts = _cells_by_predictor(sets, plan, seed)

@@ -147,7 +147,7 @@ def network_outputs(
         Whether to keep what enters the last linear layer.
     """
     check_whole(1, batch_size=batch_size)
-    torch = optional_package("torch", "torch", PURPOSE)
+    torch = optional_package("torch", "torch>=2.2", PURPOSE)
     from uqassay.lab.methods.training import chosen_device
 
     place = chosen_device(device)
@@ -171,18 +171,20 @@ def network_outputs(
 
 def version_of(library: str) -> str:
     """Version of a library, for the key of what it made."""
-    return str(getattr(optional_package(library, _extra(library), PURPOSE), "__version__", ""))
+    return str(getattr(optional_package(library, _requirement(library), PURPOSE), "__version__", ""))
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _extra(library: str) -> str:
-    return "vision" if library == "torchvision" else "timm"
+def _requirement(library: str) -> str:
+    return "torchvision>=0.17" if library == "torchvision" else "timm>=1.0"
 
 
 def _package(library: str) -> Any:
-    return optional_package("torchvision.models" if library == "torchvision" else library, _extra(library), PURPOSE)
+    return optional_package(
+        "torchvision.models" if library == "torchvision" else library, _requirement(library), PURPOSE
+    )
 
 
 def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
@@ -216,7 +218,7 @@ def _opened(network: PretrainedNetwork) -> tuple[Any, Callable[[Any], Any]]:
             "run it where they can be, or put them into the cache folder of PyTorch",
             code="unreadable",
         ) from problem
-    data = optional_package("timm.data", "timm", PURPOSE)
+    data = optional_package("timm.data", "timm>=1.0", PURPOSE)
     return model, data.create_transform(**data.resolve_model_data_config(model), is_training=False)
 
 
@@ -317,8 +319,8 @@ def tf_idf_probs(settings: TfIdfSettings, texts: Sequence[str], votes: Floats, n
         Their label distributions. Each text counts for both classes with its shares, so that the fit minimises the log loss of
         the distribution.
     """
-    texts_of = optional_package("sklearn.feature_extraction.text", "text", "a tf-idf classifier")
-    linear_model = optional_package("sklearn.linear_model", "text", "a tf-idf classifier")
+    texts_of = optional_package("sklearn.feature_extraction.text", "lab", "a tf-idf classifier")
+    linear_model = optional_package("sklearn.linear_model", "lab", "a tf-idf classifier")
     if not (np.asarray(votes).sum(axis=0) > 0).all():
         rule = "of the training part must have ratings of both classes"
         fail("messages", rule, "got ratings of one class", "check the positive categories", code="range")
@@ -359,7 +361,7 @@ def transformer_probs(name: str, texts: Sequence[str], *, batch_size: int = 32, 
     """
     check_whole(1, batch_size=batch_size)
     tokenizer, model = _loaded(name)
-    torch = optional_package("torch", "text", "a classifier of transformers")
+    torch = optional_package("torch", "torch>=2.2", "a classifier of transformers")
     from uqassay.lab.methods.training import chosen_device
 
     place = chosen_device(device)
@@ -391,7 +393,7 @@ def transformer_probs(name: str, texts: Sequence[str], *, batch_size: int = 32, 
 
 def transformers_version() -> str:
     """Version of transformers, for the key of what it made."""
-    package = optional_package("transformers", "text", "a classifier of transformers")
+    package = optional_package("transformers", "transformers>=4.40", "a classifier of transformers")
     return str(getattr(package, "__version__", ""))
 
 
@@ -400,7 +402,7 @@ def transformers_version() -> str:
 
 def _loaded(name: str) -> tuple[Any, Any]:
     transformers = optional_package(
-        "transformers", "text", f"the classifier {name}", otherwise="take the classifiers tf-idf"
+        "transformers", "transformers>=4.40", f"the classifier {name}", otherwise="take the classifiers tf-idf"
     )
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)

@@ -148,7 +148,7 @@ def train_together(
         All predictors of a seed share one sample; by default each has its own.
     """
     for package in ("torch", "sklearn"):
-        optional_package(package, "methods", "the training of the ranking grid")
+        optional_package(package, "lab", "the training of the ranking grid")
     from uqassay.lab.methods import fit_together
 
     samples = [_sample(predictor, data, seed, one_sample) for predictor in predictors]

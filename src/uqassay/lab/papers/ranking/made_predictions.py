@@ -297,7 +297,7 @@ def make_image_predictions(
     """
     paths = validation_images(images)
     networks = options.networks()
-    pillow = optional_package("PIL.Image", "vision", "reading images")
+    pillow = optional_package("PIL.Image", "lab", "reading images")
     place_of(folder)
     _write_labels(folder, paths, devkit)
     ids = np.array([path.name for path in paths])
@@ -426,7 +426,7 @@ def make_text_predictions(
 
 
 def _version_of_sklearn() -> str:
-    return str(optional_package("sklearn", "text", "a tf-idf classifier").__version__)
+    return str(optional_package("sklearn", "lab", "a tf-idf classifier").__version__)
 
 
 # Penultimate features of pretrained networks for the test images of CIFAR-10, as `ranking-cifar10h-probes` reads them.
@@ -487,7 +487,7 @@ def make_features(
         remedy = "give the folder of a copy of CIFAR-10, or cifar-10"
         fail("images", rule, f"got {data.X_test.shape}", remedy, code="shape")
     networks = options.networks()
-    pillow = optional_package("PIL.Image", "vision", "preparing images")
+    pillow = optional_package("PIL.Image", "lab", "preparing images")
     place_of(folder)
     _keep_labels(folder, np.asarray(data.y_test))
     facts = {
