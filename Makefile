@@ -24,8 +24,8 @@ BIN     = $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
-# compiled files are kept, because tests start many processes
-PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+# compiled files are kept, because tests start many processes; what is skipped is listed with its reason
+PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -rs -n $(JOBS) --dist worksteal
 # style and types are checked while the tests run, and shown after them
 PYTEST_AND_LINT = $(MAKE) --no-print-directory lint >$(VENV)/lint.txt 2>&1 & lint=$$!; \
   $(PYTEST) $(1) $(PYTEST_ARGS); tests=$$?; wait $$lint; lint=$$?; cat $(VENV)/lint.txt; [ $$tests$$lint = 00 ]

@@ -108,6 +108,16 @@ def test_every_promised_version_of_python_is_tested():
     assert project["requires-python"] == f">={promised[0]}"
 
 
+def test_the_paper_cites_what_its_bibliography_has():
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    body = re.sub(r"^---\n.*?^---\n|^```.*?^```", "", text, flags=re.M | re.S)
+    entries = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8"), flags=re.M)
+    assert sorted(entries) == sorted(set(re.findall(r"@(\w+)", body)))
+    assert len(body.split()) <= 1000  # two pages
+    for name in re.findall(r"\buq\.(\w+)", text):
+        assert hasattr(uq, name)
+
+
 BARE = """
 import sys
 sys.modules |= dict.fromkeys(("pyarrow", "polars", "xarray", "safetensors", "zarr", "torch", "sklearn"))

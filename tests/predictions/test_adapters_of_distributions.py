@@ -173,9 +173,7 @@ def test_an_assay_takes_distributions_unchanged():
 @pytest.fixture
 def gpytorch(needs) -> Any:
     needs("gpytorch")
-    with warnings.catch_warnings():  # it compiles by torch.jit.script, which PyTorch calls deprecated
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return importlib.import_module("gpytorch")
+    return importlib.import_module("gpytorch")
 
 
 @pytest.fixture
