@@ -1,7 +1,6 @@
 """Predictions from distributions of PyTorch and GPyTorch, against the parameters of the distributions."""
 
 import importlib
-import warnings
 from typing import Any
 
 import numpy as np
