@@ -58,12 +58,12 @@ def test_repr_has_title_sentences_and_where_more_is():
 
 def test_notes_are_counted_and_told():
     made = Made(notes=("few instances", "many groups"))
-    assert "2 reasons for caution" in repr(made)
+    assert "2 warnings" in repr(made)
     assert "few" not in repr(made)
     assert "! few instances\n  ! many groups" in made.summary()
     assert "* few instances\n* many groups" in made.to_markdown()
     assert "<li>few instances</li>" in made._repr_html_()
-    assert "1 reason for caution" in repr(Made(notes=("few",)))
+    assert "1 warning" in repr(Made(notes=("few",)))
     assert "caution" not in repr(Made()) + Made()._repr_html_() + Made().to_markdown()
 
 

@@ -416,7 +416,7 @@ class Shown:
         sentences = [f"**{markdown_text(text)}**" for text in self._shown_sentences()]
         parts = [*sentences, markdown_text(f"{self._shown_title()}."), table.as_markdown()]
         if notes := self._shown_notes():
-            parts += ["Reasons for caution:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
+            parts += ["Warnings:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
         return Text("\n\n".join(parts))
 
     def to_latex(self) -> Text:
@@ -431,7 +431,7 @@ class Shown:
 
 
 def _counted_notes(notes: Sequence[str]) -> str:
-    return "1 reason for caution" if len(notes) == 1 else f"{len(notes)} reasons for caution"
+    return "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
 
 
 def _folded(text: str, *, indent: str = "", hanging: str = "") -> list[str]:

@@ -28,8 +28,10 @@ def test_table_words_and_weights(files, wrong, run):
         assert "  rejected " in line
         assert ("5 members" in line) == (t["model"] == "DE")
         assert t["sentence"] in ran.out
-    assert "No mixture of the 5 members of DE is confidence calibrated (Kuiper on confidence, p < .001).\n" in ran.out
-    assert "EDL is not classwise calibrated (classwise ECE, p < .001)" in ran.out
+    assert (
+        "Reweighting the 5 members of DE cannot calibrate the confidence (Kuiper on confidence, p < .001).\n" in ran.out
+    )
+    assert "The probabilities of single classes of EDL are off (classwise ECE, p < .001)" in ran.out
     weights = next(line for line in lines[lines.index("Weights with the least value") :] if line.startswith("DE"))
     assert [float(w) for w in weights.split()[2:7]] == pytest.approx(tests[0]["weights"], abs=0.005)
     assert "adjusted by Holm for the 4 tests" in " ".join(ran.out.split())

@@ -102,8 +102,8 @@ def test_fail_if_rejected(files, wrong, run):
     bad = run("calibration-test", *words(files, "DE")[:1], "--labels", wrong, "--fail-if-rejected", "--json")
     assert bad.code == 1
     assert bad.err.splitlines() == [
-        f"Rejected: No mixture of the 5 members of DE is {what} calibrated ({by}, p < .001)."
-        for what, by in (("confidence", "Kuiper on confidence"), ("classwise", "classwise ECE"))
+        f"Rejected: Reweighting the 5 members of DE cannot calibrate the {what} ({by}, p < .001)."
+        for what, by in (("confidence", "Kuiper on confidence"), ("probabilities of single classes", "classwise ECE"))
     ]
     assert bad.json()["tests"][0]["rejected"] is True
 
@@ -111,11 +111,13 @@ def test_fail_if_rejected(files, wrong, run):
 def test_what_is_undefined_cannot_pass(files, run):
     np.savez(files / "one.npz", probs=[[0.5, 0.5]], labels=[0])
     argv = ["calibration-test", files / "one.npz", "--measure", "skce-ul"]
-    assert "Whether one is calibrated in the strong sense is undefined (SKCE, linear): the measure" in run(*argv).out
+    assert (
+        "Whether one has the right probabilities as a whole is undefined (SKCE, linear): the measure" in run(*argv).out
+    )
     members = run("calibration-test", *words(files, "DE"), "--instances", "1", "--measure", "skce-ul", "--members")
     assert (members.code, members.err) == (0, "")
     assert (
-        "Whether some mixture of the 5 members of DE is calibrated in the strong sense is undefined (SKCE, linear): "
+        "Whether some mixture of the 5 members of DE has the right probabilities as a whole is undefined (SKCE, linear): "
         "the measure is undefined for these labels with 1 case.\n"
     ) in members.out
     assert "nan" not in members.out

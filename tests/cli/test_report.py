@@ -124,7 +124,9 @@ def test_reports_show_the_tests_and_can_leave_them_out(files, wrong, run, monkey
     assert (shown.code, shown.err) == (0, "")
     start = shown.out.splitlines().index("Can the model, or some mixture of its members, be calibrated")
     told, header, first, second = shown.out.splitlines()[start + 1 : start + 5]
-    assert told.startswith("No mixture of the 5 members of DE is classwise calibrated (p < .001)")
+    assert told.startswith(
+        "Reweighting the 5 members of DE cannot calibrate the probabilities of single classes (p < .001)"
+    )
     assert told.endswith("adjusted by Holm for 2 tests.")
     assert header.split()[:6] == ["model", "measure", "value", "p", "at", "0.05"]
     assert first.split()[:2] == ["DE", "ece-classwise"]

@@ -1,5 +1,7 @@
 """Calibration tests of an assay: the library's own numbers, what is afforded, what is said, and that all of it is kept."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.evidence.cases import drawn
@@ -300,13 +302,17 @@ def test_the_sentence_names_what_is_rejected(judged):
     assay, models, y = judged
     said = calibration_sentence(assay)
     assert said.endswith(", adjusted by Holm for 6 tests.")
-    assert "sure is overconfident and neither confidence nor classwise calibrated (p " in said
+    assert re.search(r"sure is too sure by \d+ points, and its probabilities of single classes are off \(p ", said)
     assert "DE" not in said
     wrong = calibration_sentence(uq.assay({"DE": models["DE"], "DF": models["DE"]}, (y + 1) % 3, n_draws=5))
-    assert wrong.startswith("No mixture of the members of DE or DF is confidence or classwise calibrated (p < .001)")
+    assert wrong.startswith(
+        "Reweighting the members of DE or DF cannot calibrate the confidence or probabilities of single classes (p < .001)"
+    )
     one_test = {"n_draws": 5, "calibration": ["ece-classwise"]}
     alone = calibration_sentence(uq.assay({"DE": models["DE"]}, (y + 1) % 3, **one_test))
-    assert alone.startswith("No mixture of the 3 members of DE is classwise calibrated (p < .001)")
+    assert alone.startswith(
+        "Reweighting the 3 members of DE cannot calibrate the probabilities of single classes (p < .001)"
+    )
     assert alone.endswith(", in a test.")
     fine = calibration_sentence(uq.assay({"DE": models["DE"]}, y, **one_test))
     assert fine.startswith(

@@ -40,30 +40,30 @@ def said(tests, **options):
     [
         (
             {"pvalue": 0.4, "mean_pvalue": 0.3},
-            "The test could not tell some mixture of the 3 members of DE from one that is classwise calibrated "
-            "(classwise ECE, p = .40).",
+            "The test could not tell some mixture of the 3 members of DE from one with the right probabilities of single "
+            "classes (classwise ECE, p = .40).",
             ("Weights .50/.30/.20.",),
         ),
         (
             {"pvalue": 0.4, "mean_pvalue": 0.01, "weights": np.full(100, 0.01), "n_members": 100},
-            "The test could not tell some mixture of the 100 members of DE from one that is classwise calibrated "
-            "(classwise ECE, p = .40).",
+            "The test could not tell some mixture of the 100 members of DE from one with the right probabilities of single "
+            "classes (classwise ECE, p = .40).",
             (),
         ),
         (
             {"pvalue": 0.01, "mean_pvalue": 0.21},
-            "No mixture of the 3 members of DE is classwise calibrated (classwise ECE, p = .01).",
+            "Reweighting the 3 members of DE cannot calibrate the probabilities of single classes (classwise ECE, p = .01).",
             ("Recalibrate it, or widen the set.",),
         ),
         (
             {"pvalue": 0.01, "mean_pvalue": 0.02, "noun": "vertices"},
-            "No mixture of the 3 vertices of DE is classwise calibrated (classwise ECE, p = .01).",
+            "Reweighting the 3 vertices of DE cannot calibrate the probabilities of single classes (classwise ECE, p = .01).",
             ("Recalibrate it, or widen the set.",),
         ),
         (
             {"pvalue": float("nan"), "notes": (Note("undefined", "the measure is undefined"),)},
-            "Whether some mixture of the 3 members of DE is classwise calibrated is undefined (classwise ECE): "
-            "the measure is undefined.",
+            "Whether some mixture of the 3 members of DE has the right probabilities of single classes is undefined (classwise "
+            "ECE): the measure is undefined.",
             (),
         ),
     ],
@@ -77,18 +77,18 @@ def test_one_test_in_words(changes, words, more):
 @pytest.mark.parametrize(
     ("points", "pvalue", "words"),
     [
-        (["m"], 0.01, "m is not confidence calibrated (confidence ECE, p = .01)."),
-        ([], 0.01, "The mean of m is not confidence calibrated (confidence ECE, p = .01)."),
-        (None, 0.01, "m is not confidence calibrated (confidence ECE, p = .01)."),
+        (["m"], 0.01, "The confidence of m is off (confidence ECE, p = .01)."),
+        ([], 0.01, "The confidence of the mean of m is off (confidence ECE, p = .01)."),
+        (None, 0.01, "The confidence of m is off (confidence ECE, p = .01)."),
         (
             ["m"],
             0.3,
-            "The test could not tell m from a classifier that is confidence calibrated (confidence ECE, p = .30).",
+            "The test could not tell m from a classifier with the right confidence (confidence ECE, p = .30).",
         ),
         (
             [],
             0.3,
-            "The test could not tell the mean of m from a classifier that is confidence calibrated "
+            "The test could not tell the mean of m from a classifier with the right confidence "
             "(confidence ECE, p = .30).",
         ),
     ],
@@ -103,7 +103,7 @@ def test_one_adjusted_pvalue_is_told():
     tests = [made_up("DE", m, pvalue=0.01) for m in list(CALIBRATION_MEASURES)[:6]]
     judged = judged_tests(tests, ALPHA)
     assert claim(judged[0]) == (
-        "The test could not tell some mixture of the 3 members of DE from one that is confidence calibrated "
+        "The test could not tell some mixture of the 3 members of DE from one with the right confidence "
         "(confidence ECE, p = .06)."
     )
     assert said(tests) == (
@@ -116,25 +116,25 @@ def test_all_tests_in_sentences():
     mixed = made_up_tests(("DE", 0.001), ("DF", 0.001), measures=NAMES, mean_pvalue=0.01)
     passing = made_up_tests(("point", 0.5), measures=NAMES, **SINGLE)
     assert said(mixed + passing) == (
-        "No mixture of the members of DE or DF is confidence or classwise or strongly calibrated (p ≤ .009), adjusted by Holm "
-        "for 9 tests.",
+        "Reweighting the members of DE or DF cannot calibrate the confidence, probabilities of single classes or probabilities "
+        "as a whole (p ≤ .009), adjusted by Holm for 9 tests.",
         "Not rejected by any measure: point.",
     )
     assert said(mixed[:1] + passing[:1]) == (
-        "No mixture of the 3 members of DE is confidence calibrated (p = .002), adjusted by Holm for 2 tests.",
+        "Reweighting the 3 members of DE cannot calibrate the confidence (p = .002), adjusted by Holm for 2 tests.",
         "Not rejected: point.",
     )
     assert said(made_up_tests(("point", 0.001), measures=NAMES[:2], **SINGLE)) == (
-        "point is neither confidence nor classwise calibrated (p ≤ .002), adjusted by Holm for 2 tests.",
+        "The confidence and probabilities of single classes of point are off (p ≤ .002), adjusted by Holm for 2 tests.",
     )
     assert said(made_up_tests(("a", 0.001), ("b", 0.001), **SINGLE), points=[])[0].startswith(
-        "The mean of a and of b is not confidence calibrated (p ≤ .002)"
+        "The confidence of the mean of a and of b is off (p ≤ .002)"
     )
 
 
-def test_a_name_keeps_its_letters_at_the_start():
+def test_models_with_the_same_rejections_share_a_clause():
     assert said(made_up_tests(("a", 0.001), ("b", 0.001), **SINGLE)) == (
-        "a and b are not confidence calibrated (p ≤ .002), adjusted by Holm for 2 tests.",
+        "The confidence of a and b is off (p ≤ .002), adjusted by Holm for 2 tests.",
     )
 
 
@@ -144,7 +144,8 @@ def test_runs_are_counted():
         for r, p in enumerate((0.001, 0.6))
     ]
     assert said(tests)[0] == (
-        "No mixture of the 3 members of DE is confidence calibrated (in 1 of 2 runs, p = .002), adjusted by Holm for 2 tests."
+        "Reweighting the 3 members of DE cannot calibrate the confidence (in 1 of 2 runs, p = .002), adjusted by Holm for 2 "
+        "tests."
     )
 
 
@@ -155,20 +156,20 @@ def test_notions_that_fail_in_other_runs_have_clauses_of_their_own():
         for r, p in enumerate(ps)
     ]
     assert said(tests) == (
-        "m is not confidence calibrated (in 1 of 2 runs, p < .001); m is not classwise calibrated (in 1 of 2 runs, p < .001), "
-        "adjusted by Holm for 4 tests.",
+        "The confidence of m is off (in 1 of 2 runs, p < .001); the probabilities of single classes of m are off (in 1 of 2 "
+        "runs, p < .001), adjusted by Holm for 4 tests.",
     )
 
 
 def test_many_names_are_counted():
     tests = made_up_tests(*((f"m{i}", 0.0001) for i in range(7)), n_draws=9999, **SINGLE)
-    assert said(tests)[0].startswith("m0, m1, m2, m3 and 3 others are not confidence calibrated (p < .001)")
+    assert said(tests)[0].startswith("The confidence of m0, m1, m2, m3 and 3 others is off (p < .001)")
 
 
 def test_a_part_of_the_instances_is_told_of_each_model():
     part = {"n_tested": 1000, "n_instances": 20000}
     (rejected,) = said(made_up_tests(("m", 0.001), **part, **SINGLE))
-    assert rejected == "m is not confidence calibrated (p = .001 on 1,000 of 20,000 cases), in a test."
+    assert rejected == "The confidence of m is off (p = .001 on 1,000 of 20,000 cases), in a test."
     (passed,) = said(made_up_tests(("m", 0.4), **part, **SINGLE))
     assert passed == (
         "The calibration tests could not tell m from a calibrated one (p = .40 on 1,000 of 20,000 cases)."
@@ -176,7 +177,7 @@ def test_a_part_of_the_instances_is_told_of_each_model():
     whole = made_up("a", "ece-confidence", pvalue=0.0001, n_tested=20000, n_instances=20000, **SINGLE)
     mixed = made_up("DE", "ece-confidence", pvalue=0.001, **part)
     assert said([whole, mixed])[0] == (
-        "a is not confidence calibrated (p < .001); no mixture of the 3 members of DE is confidence calibrated "
+        "The confidence of a is off (p < .001); reweighting the 3 members of DE cannot calibrate the confidence "
         "(p = .001 on 1,000 of 20,000 cases), adjusted by Holm for 2 tests."
     )
 
@@ -206,13 +207,13 @@ def test_every_measure_has_a_label_of_its_own():
 def test_what_mixtures_leave_out_is_told():
     (judged,) = judged_tests([made_up("DE", "brier", pvalue=0.4, notes=(UPPER_ALONE, IN_GROUPS))], ALPHA)
     assert claim(judged) == (
-        "The test could not tell some mixture of the 3 members of DE from one that is calibrated in the strong sense "
+        "The test could not tell some mixture of the 3 members of DE from one with the right probabilities as a whole "
         "(Brier score, p = .40, labels taken as independent); of mixtures, this score shows overconfidence alone."
     )
     assert judged.test.row()["ignores_groups"]
     bad, good = made_up("DE", "ece-confidence", pvalue=0.001, notes=(IN_GROUPS,)), made_up("P", "brier", pvalue=0.5)
     assert said([bad])[0] == (
-        "No mixture of the 3 members of DE is confidence calibrated (p = .001, labels taken as independent), in a test."
+        "Reweighting the 3 members of DE cannot calibrate the confidence (p = .001, labels taken as independent), in a test."
     )
     passed = dataclasses.replace(bad, pvalue=0.5)
     assert said([passed, good])[0] == (

@@ -1,10 +1,13 @@
 """Words of margins and detectable differences, in the verdict too: never "could be as good" where a margin is kept."""
 
+import re
+
 import numpy as np
 import pytest
 
 import uqassay as uq
 from uqassay.evidence.sentences import could_have_shown, details, margin_sentences, within_margin
+from uqassay.report.sentences import order_finding
 
 
 def judged(shift, margin, n=900):
@@ -45,6 +48,10 @@ def test_worse_by_less_than_the_margin():
     assert next(r for r in a.ranked(0.5) if r.rank == 2).pvalue_adjusted <= 0.05
     (said,) = [text for text in details(a) if text.startswith("Worse than a: b by ")]
     assert "; b is no worse by more than 0.05 (p " in said
+    finding = order_finding(a, 0.5)  # what was asked is answered where the page begins, too
+    assert re.search(
+        r", the best of the 2 models; b is no worse by more than 0\.05 \(p [^)]*adjusted for all models\)", finding
+    )
 
 
 def test_an_unbounded_loss_shows_nothing():

@@ -43,18 +43,18 @@ def model(name, scale, *, wider=True):
         ((model("A", 0.5, wider=False),), ""),
         (
             (model("A", 3.0), model("B", 2.0, wider=False)),
-            "At λ = 0.2, 3 times the spread of A would score better, E = 0.097 in place of 0.125 "
-            "on 100 cases chosen at random: wider sets would win here, so do not read E as quality.",
+            "At λ = 0.2 wider sets would win, so do not read E as quality: 3 times the spread of A would score better, E = "
+            "0.097 in place of 0.125 on 100 cases chosen at random.",
         ),
         (
             (model("A", 3.0), model("B", 2.0)),
-            "At λ = 0.2, 3 times the spread of A and 2 times the spread of B would score better: "
-            "wider sets would win here, so do not read E as quality.",
+            "At λ = 0.2 wider sets would win, so do not read E as quality: 3 times the spread of A and 2 times the spread of B "
+            "would score better.",
         ),
         (
             tuple(model(name, 2.0) for name in "ABCDE"),
-            "At λ = 0.2, 2 times the spread of A, 2 times the spread of B, 2 times the spread of C and a greater spread of "
-            "2 others would score better: wider sets would win here, so do not read E as quality.",
+            "At λ = 0.2 wider sets would win, so do not read E as quality: 2 times the spread of A, B and C and a greater "
+            "spread of 2 others would score better.",
         ),
     ],
 )

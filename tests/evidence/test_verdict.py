@@ -83,8 +83,8 @@ def test_many_models_are_counted():
 def test_losses_that_were_not_seen_and_what_bounded_losses_tell():
     a = judged({"a": (0.001, 0.0), "b": (0.3, 0.0)}, 60, floor=None, width=0.0005)
     assert sentence_with(a, "too rare") == (
-        "In these 60 cases a does better than b, but losses as great as these statements allow, and too rare to be among 60 "
-        "cases, could reverse that; by the Brier score b is not among the best; a greater floor or a bounded distance, such as "
+        "In these 60 cases a does better than b, but losses as great as these predictions allow, and too rare to be seen in 60 "
+        "cases, could reverse that; by the Brier score b is not as good; a greater floor or a bounded distance, such as "
         "brier, can tell more."
     )
     absent(judged({"a": (0.15, 0.1), "b": (0.22, 0.1)}, 300, floor=None), "too rare")
@@ -103,7 +103,7 @@ def test_a_few_large_losses_are_named():
         n_draws=20,
     )
     limited = next(r.limited_by for r in a.ranked(0.5) if r.model == "b")
-    assert ("A few large losses make up most" in " ".join(details(a))) == (limited == "skewness")
+    assert ("comes from a few large losses" in " ".join(details(a))) == (limited == "skewness")
 
 
 def test_the_same_losses_are_said():

@@ -52,7 +52,7 @@ def test_a_set_whose_measure_is_undefined():
     (row,) = calibration_section(one)["tests"]["rows"]
     assert (row["outcome"], row["n_members"]) == ("undefined", 2)
     assert row["words"] == (
-        "Whether some mixture of the 2 members of DE is calibrated in the strong sense is undefined (SKCE, linear): "
+        "Whether some mixture of the 2 members of DE has the right probabilities as a whole is undefined (SKCE, linear): "
         "the measure is undefined for these labels with 1 case."
     )
 

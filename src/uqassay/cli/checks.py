@@ -342,7 +342,7 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# Checks on the findings of `gain`, for scripts: `correlation<0.05` fails where that of an estimate is below 0.05.
+# `--fail-if` for `gain`: exit 1 if a check such as `correlation<0.05` holds for any estimate.
 
 
 def _estimate(found: "OverRuns | None") -> "Estimate | None":
@@ -498,7 +498,7 @@ def markdown_summary(
     command: str = "",
     page: Path | None = None,
 ) -> str:
-    """Verdict, checks, metrics, rankings and reasons for caution as Markdown that can be appended to another text.
+    """Verdict, checks, metrics, rankings and warnings as Markdown that can be appended to another text.
 
     Parameters
     ----------
@@ -531,7 +531,7 @@ def markdown_summary(
     parts += markdown_of_lenses(assay)
     if assay.warnings:
         cautions = "\n".join(f"* {markdown_text(note.text)}" for note in assay.warnings)
-        parts.append(f"<details><summary>Reasons for caution</summary>\n\n{cautions}\n\n</details>")
+        parts.append(f"<details><summary>Warnings</summary>\n\n{cautions}\n\n</details>")
     if page is not None:
         parts.append(f"Everything is on the page [{markdown_text(page.name)}]({quote(os.fsencode(page.name))}).")
     if command:

@@ -197,7 +197,7 @@ def ood_command(
 
 
 def _on_both_sides(inside: dict[str, list[Path]], outside: dict[str, list[Path]]) -> list[str]:
-    """A file on both sides is allowed (it shows the values of a useless score), but seldom meant."""
+    """The same file on both sides gives AUC ½; that is allowed, but usually a mistake."""
     places = {os.path.realpath(path) for paths in inside.values() for path in paths}
     return [
         f"Warning: --out: {path.name} is given in distribution too; no score can tell a file from itself."

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-# Results that several findings of an assay need, each computed once.
+# Cache of results that several findings share.
 
 Found = TypeVar("Found")
 MOST = 1024  # results that are kept; a page needs a few hundred

@@ -327,7 +327,7 @@ def size_text(assay: "Assay") -> str:
     --------
     >>> import uqassay as uq
     >>> size_text(uq.assay({"m": [uq.Point([[0.9, 0.1]])] * 3}, [0]))
-    '1 model (m, 3 training runs) on 1 instance of 2 classes'
+    '1 model (m, 3 training runs) on 1 case of 2 classes'
     """
     runs = sorted({m.n_runs for m in assay.candidates})
     who = listed_names(assay.model_names, most=3)
@@ -369,12 +369,12 @@ def limit_notes(assay: "Assay") -> dict[str, str]:
     >>> import uqassay as uq
     >>> notes = limit_notes(uq.assay({"m": uq.Point([[0.9, 0.1]] * 100)}, [0] * 100))
     >>> print(notes["unseen"])
-    significant if rare huge losses could be excluded, which 100 cases cannot; accuracy and Brier score are bounded
+    significant if no rare huge loss is missing from these 100 cases; accuracy and Brier score have no such losses
     """
-    unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'case')} cannot"
+    unseen = f"significant if no rare huge loss is missing from these {counted(assay.n_instances, 'case')}"
     return {
         "unseen": unseen
-        + ("; accuracy and Brier score are bounded" if DISTANCES[assay.settings.distance].floored else ""),
+        + ("; accuracy and Brier score have no such losses" if DISTANCES[assay.settings.distance].floored else ""),
         "skewness": "significant if the losses were less skewed",
         "runs": "significant if the training runs were not so few",
     }

@@ -174,7 +174,10 @@ class ScaleCheck(Shown):
         found = self.wider
         if not found:
             return ""
-        wide = [f"{tradeoff(m.scale)} times the spread of {m.model}" for m in found[:SHOWN]]
+        by_scale: dict[str, list[str]] = {}
+        for m in found[:SHOWN]:
+            by_scale.setdefault(tradeoff(m.scale), []).append(m.model)
+        wide = [f"{scale} times the spread of {listed_names(names)}" for scale, names in by_scale.items()]
         if len(found) > SHOWN:
             wide.append(f"a greater spread of {counted(len(found) - SHOWN, 'other')}")
         what = f"{listed(wide)} would score better"
@@ -185,7 +188,7 @@ class ScaleCheck(Shown):
             )  # the means then differ from those of all instances
             of = f" on {counted(found[0].n, 'case')} chosen at random" if sampled else ""
             what += f", E = {after} in place of {before}{of}"
-        return f"At λ = {tradeoff(self.tradeoff)}, {what}: wider sets would win here, so do not read E as quality."
+        return f"At λ = {tradeoff(self.tradeoff)} wider sets would win, so do not read E as quality: {what}."
 
     def _shown_title(self) -> str:
         who = f"{counted(len(self.models), 'model')} with sets"

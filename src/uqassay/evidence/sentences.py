@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from uqassay.calibration.mixtures import independence
-from uqassay.calibration.one_classifier import CALIBRATED, ONE_SIDE, UPPER_ALONE
+from uqassay.calibration.one_classifier import ONE_SIDE, UPPER_ALONE
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
@@ -182,7 +182,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
     ----------
     assay : Assay
     without : collection of str
-        Sentences that are told elsewhere: "best", "refusal".
+        Sentences that are told elsewhere: "best", "conditions", "groups", "refusal".
 
     Returns
     -------
@@ -205,7 +205,8 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
             "margin": _beyond_margin(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
-            "inputs": _on_other_inputs(assay, of),
+            "conditions": _choices_on_other_inputs(assay.answer()),
+            "inputs": _order_on_other_inputs(assay.answer(), of),
             "groups": _in_groups(of),
             "same": _same(of),
             "in-turn": _lowest_in_turn(of),
@@ -331,14 +332,14 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     distance, n = DISTANCES[claim.facts["distance"]], counted(claim.facts["instances"], "case")
     names = listed_names(claim.others, most=NAMES_IN_VERDICT)
     text = (
-        f"in these {n} {claim.models[0]} does better than {names}, but losses as great as these statements allow, and too rare "
-        f"to be among {n}, could reverse that"
+        f"in these {n} {claim.models[0]} does better than {names}, but losses as great as these predictions allow, and too "
+        f"rare to be seen in {n}, could reverse that"
     )
     telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
     for name, found in claim.facts["bounded"].items():
         if found["rest"]:
             rest = listed_names(found["rest"], most=NAMES_IN_VERDICT)
-            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best"
+            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not as good"
             telling.setdefault(told, []).append(f"the {METRICS[name]}")
     told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
     remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if distance.floored else []
@@ -350,12 +351,12 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
     if claim is None:
         return ""
     names = listed_names(claim.others, most=NAMES_IN_VERDICT)
-    return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
+    return f"Most of the difference between {claim.models[0]} and {names} comes from a few large losses."
 
 
-def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
-    """How seldom models may fail on inputs unlike those seen for choices at the ends of their ranges, and at the default λ."""
-    answer, clauses = assay.answer(), []
+def _choices_on_other_inputs(answer: Answer) -> str:
+    """How seldom models may fail on inputs unlike those seen for choices at the ends of their ranges."""
+    clauses = []
     for i, choice in enumerate(answer.choices):
         ends = _at_its_ends(choice)
         # the headline has room for one condition, and for some of the choices
@@ -364,12 +365,17 @@ def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
             where = ends or range_text(choice.low, choice.high)
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
             clauses.append(f"{where} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
+    return sentence(clauses)
+
+
+def _order_on_other_inputs(answer: Answer, of: dict[str, list[Claim]]) -> str:
+    """How seldom models may fail on inputs unlike those seen for the order at the default λ."""
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
     told = [dict(choice.cases) for choice in answer.choices]
-    if claim is not None and (answer.priced or claim.facts["cases"] not in told):
-        holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
-        clauses.append(f"{_at(answer)} the order holds if {holds}".strip())
-    return sentence(clauses)
+    if claim is None or not (answer.priced or claim.facts["cases"] not in told):
+        return ""
+    holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
+    return sentence([f"{_at(answer)} the order holds if {holds}".strip()])
 
 
 def _in_groups(of: dict[str, list[Claim]]) -> str:
@@ -379,7 +385,7 @@ def _in_groups(of: dict[str, list[Claim]]) -> str:
         return ""
     n = counted(claim.facts["groups"], "group")
     who = f"{listed_names(claim.models, most=NAMES_IN_VERDICT)} {'is' if len(claim.models) == 1 else 'are'} better"
-    return f"{n} cannot exclude huge losses that strike whole groups: that {who} rests on their absence."
+    return f"That {who} assumes that no group has huge losses throughout; {n} cannot rule that out."
 
 
 def _same(of: dict[str, list[Claim]]) -> str:
@@ -552,7 +558,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
 
 
 def condition(answer: Answer) -> str:
-    """What the choices rest on, as the beginning of the sentence, which must not be quoted without it; else nothing.
+    """What the choices rest on, as the end of the sentence, which must not be quoted without it; else nothing.
 
     Examples
     --------
@@ -560,12 +566,13 @@ def condition(answer: Answer) -> str:
     >>> y = [0, 1] * 9
     >>> a = uq.assay({"sure": uq.Point([[0.99, 0.01], [0.01, 0.99]] * 9)}, y, calibration=())
     >>> condition(a.answer())
-    'if these 18 cases, too few to exclude it, miss no rare huge loss'
+    'unless a rare huge loss is missing from these 18 cases, too few to rule that out'
     """
     if answer.condition == "unseen":
-        return f"if these {counted(answer.n_instances, 'case')}, too few to exclude it, miss no rare huge loss"
+        cases = f"th{'is' if answer.n_instances == 1 else 'ese'} {counted(answer.n_instances, 'case')}"
+        return f"unless a rare huge loss is missing from {cases}, too few to rule that out"
     if answer.condition == "groups":
-        return f"if no huge losses strike whole groups, which {counted(answer.n_units, 'group')} cannot exclude"
+        return f"unless huge losses strike whole groups, which {counted(answer.n_units, 'group')} cannot rule out"
     return ""
 
 
@@ -604,17 +611,16 @@ def _choice(answer: Answer) -> str:
             f"{_where(answer, c)}{'' if k else 'choose '}{name}{'' if len(shown) > 1 else _ties(answer, c, most)}"
             for k, (c, name) in enumerate(zip(shown, names, strict=True))
         ]
-    rests_on = condition(answer)
-    if rests_on:
-        clauses[0] = f"{rests_on}: {clauses[0]}"
     if len(choices) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(choices) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(choices)):
-        clauses.append("between, that cannot be told" if len(choices) == 2 else "in between, that cannot be told")
+        clauses.append("in between it cannot be told which to choose")
+    rests_on = condition(answer)
     if not rests_on and (strictest := max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0)):
         who = "each of them" if len({name for c in shown for name in c.models}) > 1 else "it"
-        holds = f"if {failing_at_most({who: strictest}, answer.distance)}"
-        clauses = [f"{clauses[0]}, {holds}"] if len(clauses) == 1 else [*clauses, f"this holds {holds}"]
+        rests_on = f"if {failing_at_most({who: strictest}, answer.distance)}"
+    if rests_on:
+        clauses = [f"{clauses[0]}, {rests_on}"] if len(clauses) == 1 else [*clauses, f"this holds {rests_on}"]
     return sentence(clauses)
 
 
@@ -623,14 +629,18 @@ def _where(answer: Answer, choice: Recommendation) -> str:
 
 
 def holds_where(answer: Answer, choice: Recommendation) -> str:
-    """For which λ a choice holds, how seldom its models may fail on inputs unlike those seen, and what else it rests on."""
+    """For which λ a choice holds, how seldom its models may fail on inputs unlike those seen, and what else it rests on.
+
+    What several choices rest on alike is not said of each of them.
+    """
     where = range_text(choice.low, choice.high, every=True) if answer.priced else ""
     outside, rests = _at_its_ends(choice), ""
     if choice.cases and (choice.sure is None or outside):
         rests = f"if {failing_at_most(choice.cases, answer.distance)}"
     if rests and outside:
-        where, rests = f"{where} ({outside} {rests})", ""
-    return ", ".join(part for part in (where, rests, condition(answer)) if part)
+        where, rests = f"{where}; {outside} only {rests}", ""
+    alone = condition(answer) if len(answer.choices) == 1 else ""
+    return ", ".join(part for part in (where, rests, alone) if part)
 
 
 def _at_its_ends(choice: Recommendation) -> str:
@@ -764,7 +774,12 @@ def _one_unit(answer: Answer) -> list[str]:
 
 SHOWN_MODELS = 4  # names in one sentence, before the others are counted
 SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
-_ADVERBS = {"strong": "strongly"}
+PROPERTIES = {  # what is right if a model is calibrated, by the notion
+    "confidence": "confidence",
+    "classwise": "probabilities of single classes",
+    "strong": "probabilities as a whole",
+}
+SURE = {"overconfident": "too sure", "underconfident": "too unsure"}
 
 
 def measure_label(name: str) -> str:
@@ -790,22 +805,22 @@ def claim(judged: JudgedTest) -> str:
     >>> import uqassay as uq
     >>> a = uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9, calibration=["ece-confidence"])
     >>> claim(judged_tests(a.calibration, 0.05)[0])
-    'm is not confidence calibrated (confidence ECE, p < .001); it is overconfident.'
+    'The confidence of m is off (confidence ECE, p < .001); it is too sure by 90 points.'
     """
     test = judged.test
-    what, by = CALIBRATED.get(test.notion, f"{test.notion} calibrated"), measure_label(test.measure)
+    what, by = judged_property(test.notion), measure_label(test.measure)
     subject = _subject(judged)
     if judged.outcome == "undefined":
-        return f"Whether {subject} is {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
+        return f"Whether {subject} has the right {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
     p = f"({by}, {pvalue_text(judged.adjusted)}{_independence([test])})"
     if judged.outcome == "passed":
         other = "one" if judged.mixed else "a classifier"
         one_side = ONE_SIDE if UPPER_ALONE in test.notes else ""
-        return f"The test could not tell {subject} from {other} that is {what} {p}{one_side}."
+        return f"The test could not tell {subject} from {other} with the right {what} {p}{one_side}."
     if judged.mixed:
-        return f"No mixture of {_members(test)} is {what} {p}."
-    direction = f"; it is {judged.direction}" if judged.direction else ""
-    return f"{_capital(subject) if subject != test.model else subject} is not {what} {p}{direction}."
+        return f"Reweighting {_members(test)} cannot calibrate the {what} {p}."
+    direction = f"; it is {SURE[judged.direction]}{_points([judged])}" if judged.direction else ""
+    return f"The {what} of {subject} {_are([what])} off {p}{direction}."
 
 
 def advice(judged: JudgedTest) -> tuple[str, ...]:
@@ -829,6 +844,32 @@ def _subject(judged: JudgedTest) -> str:
     return f"the mean of {judged.test.model}" if judged.of_mean else judged.test.model
 
 
+def judged_property(notion: str) -> str:
+    """What a notion of calibration asks to be right.
+
+    Examples
+    --------
+    >>> judged_property("classwise"), judged_property("my own")
+    ('probabilities of single classes', 'probabilities (my own)')
+    """
+    return PROPERTIES.get(notion, f"probabilities ({notion})")
+
+
+def _are(properties: Sequence[str]) -> str:
+    return "is" if list(properties) == [PROPERTIES["confidence"]] else "are"
+
+
+def _points(rejected: Sequence[JudgedTest]) -> str:
+    """By how much the mean confidence is off, of one model; over its runs the mean."""
+    gaps = {(j.test.model, j.test.run): 100 * abs(j.test.gap) for j in rejected}
+    if len({model for model, _ in gaps}) > 1 or np.isnan(list(gaps.values())).any():
+        return ""
+    gap = float(np.mean(list(gaps.values())))
+    return (
+        f" by {number(gap, 0 if gap >= 1 else 1, bounded=True)} point{'' if f'{gap:.0f}' == '1' and gap >= 1 else 's'}"
+    )
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -842,8 +883,8 @@ def calibration_sentence(assay: "Assay") -> str:
     Examples
     --------
     >>> import uqassay as uq
-    >>> calibration_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9))
-    'm is overconfident and neither confidence nor classwise calibrated (p < .001), adjusted by Holm for 2 tests.'
+    >>> calibration_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9, calibration=["ece-confidence"]))
+    'm is too sure by 90 points (p < .001), in a test.'
     """
     alpha = 1 - assay.settings.level
     return rejection_sentence(judged_tests(assay.calibration, alpha, points=point_models(assay)))
@@ -881,7 +922,8 @@ def _rejections(rejected: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -
             direction = directions.pop() if len(directions) == 1 else ""
             groups.setdefault((_kind(mine[0]), direction, notions), {})[model] = of_clause
     clauses = [_rejected(*same, models, defined) for same, models in groups.items()]
-    if next(iter(groups))[0] != "point":  # a name keeps the letters it was given
+    first_kind, first_direction, _ = next(iter(groups))
+    if not (first_kind == "point" and first_direction):  # a name keeps the letters it was given
         clauses[0] = _capital(clauses[0])
     how = f"adjusted by Holm for {len(defined)} tests" if len(defined) > 1 else "in a test"
     return f"{'; '.join(clauses)}, {how}."
@@ -901,15 +943,19 @@ def _rejected(
     defined: Sequence[JudgedTest],
 ) -> str:
     """The clause on models with the same rejections."""
-    words = [_ADVERBS.get(notion, notion) for notion in notions]
+    properties = [judged_property(notion) for notion in notions]
     names, p = list(models), _pvalues(models, defined)
     if kind == "mixtures":
-        return f"no mixture of {_mixed(models)} is {' or '.join(words)} calibrated ({p})"
-    not_so = f"not {words[0]}" if len(words) == 1 else f"neither {' nor '.join(words)}"
-    many = kind == "point" and len(names) > 1
+        return f"reweighting {_mixed(models)} cannot calibrate the {listed(properties, last='or')} ({p})"
     subject = _names(names, "and") if kind == "point" else f"the mean of {_names(names, 'and of')}"
-    how = f"{direction} and {not_so}" if direction else not_so
-    return f"{subject} {'are' if many else 'is'} {how} calibrated ({p})"
+    if not direction:
+        return f"the {listed(properties)} of {subject} {_are(properties)} off ({p})"
+    many = kind == "point" and len(names) > 1
+    how = f"{subject} {'are' if many else 'is'} {SURE[direction]}"
+    how += _points([j for found in models.values() for j in found])
+    if others := [one for one in properties if one != PROPERTIES["confidence"]]:
+        how += f", and {'their' if many else 'its'} {listed(others)} are off"
+    return f"{how} ({p})"
 
 
 def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]) -> str:

@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 
-# What passes through all instances of a model: its scores, and the gaps of its classwise error.
+# Per-instance work for one model: scores, scaled sets, and the gaps of the classwise error.
 
 
 LARGEST_SHARED = 2**27  # bytes of a model; with larger ones, models are scored one after another, to bound memory

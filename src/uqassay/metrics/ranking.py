@@ -289,7 +289,7 @@ def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
 def untied(gap: Floats) -> int:
     """Number of instances whose gap is not the most frequent one; all instances if no two gaps are equal.
 
-    A number of `FEW` or more, which gets no note, may be another one that is not below `FEW`.
+    Exact below `FEW`; above only a lower bound, because no note needs it.
     """
     # if fewer than FEW instances differ from the most frequent gap, it also holds most of the first 2 · FEW instances
     levels, counts = np.unique(gap[: 2 * FEW], return_counts=True)

@@ -682,11 +682,11 @@ def ranges_sentence(edges: Floats, over: Mask, under: Mask) -> str:
     --------
     >>> edges = np.linspace(0, 1, 6)
     >>> ranges_sentence(edges, edges[1:] > 0.7, edges[1:] < 0)
-    'Overconfident where it states 60 to 100 %; nowhere shown to be underconfident.'
+    'Too sure where it states 60 to 100 %; nowhere shown to be too unsure.'
     >>> ranges_sentence(edges, edges[1:] < 0, edges[1:] < 0)
-    'Nowhere shown to be overconfident or underconfident.'
+    'Nowhere shown to be too sure or too unsure.'
     """
-    told = {"overconfident": _ranges(edges, over), "underconfident": _ranges(edges, under)}
+    told = {"too sure": _ranges(edges, over), "too unsure": _ranges(edges, under)}
     shown = [f"{how} where it states {listed(ranges)}" for how, ranges in told.items() if ranges]
     absent = [how for how, ranges in told.items() if not ranges]
     if absent:
@@ -754,7 +754,7 @@ class Reliability:
     >>> r.over[r.count > 0].tolist(), int(r.under.sum())
     ([True, False], 0)
     >>> r.sentence()
-    'Overconfident where it states 60 to 70 %; nowhere shown to be underconfident.'
+    'Too sure where it states 60 to 70 %; nowhere shown to be too unsure.'
     """
 
     #: Bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass

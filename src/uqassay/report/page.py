@@ -39,7 +39,6 @@ from uqassay.report.sections import (
 )
 from uqassay.report.sentences import (
     CAUTION,
-    DEPENDS,
     NUMBERS,
     Statement,
     answer_choices,
@@ -50,6 +49,7 @@ from uqassay.report.sentences import (
     caution_finding,
     compared_sentence,
     cost_label,
+    depends_sentence,
     kind_text,
     meanings,
     order_values,
@@ -201,7 +201,7 @@ def payload(
 
 
 def _found_before(found: object) -> dict[str, Any]:
-    """Nothing of the page: what is found here is kept by the assay, and later stages take it from there."""
+    """Fill the assay's cache; adds nothing to the page."""
     return {}
 
 
@@ -367,7 +367,8 @@ LETTER = 0.033  # width of a character of a label, as a share of the axis on a n
 def answer_card(assay: "Assay") -> str:
     """The card: what to choose, the axis of λ, and what the words mean."""
     answer = assay.answer()
-    said = f'<p class="depends">{DEPENDS}</p>' if len(answer.choices) > 1 else ""
+    depends = depends_sentence(answer)
+    said = f'<p class="depends">{kept(depends)}</p>' if depends else ""
     said += "".join(_choice(answer, one) for one in answer_choices(answer))
     has_axis = answer.priced and answer.kind in ("choose", "open", "none")
     said += _axis(answer) if has_axis else ""
@@ -619,7 +620,9 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
 
 def _numbers(assay: "Assay", lenses: Sequence[Mapping[str, Any]]) -> str:
     """The section on the differences behind the answer, without the sentences that other sections begin with."""
-    told = {"best"}  # by the section on the choice of λ
+    told = {"best", "conditions"}  # by the section on the choice of λ, and by the card
+    if assay.answer().condition == "groups":
+        told.add("groups")
     refusing = next((c for c in assay.claims() if "refusal" in (c.kind, c.limited_by)), None)
     lens = next((lens for lens in lenses if lens["id"] == "mistakes" and lens.get("views")), None)
     if refusing and lens and refusing.models[0] == _most_accurate(lens):

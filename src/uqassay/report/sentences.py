@@ -18,6 +18,7 @@ from uqassay.evidence.sentences import (
     PRICE,
     advice,
     claim,
+    condition,
     could_have_shown,
     headline,
     holds_where,
@@ -53,7 +54,6 @@ __all__ = [
     "BEST",
     "CAUTION",
     "CONCERNING",
-    "DEPENDS",
     "MOST_SHOWN",
     "NUMBERS",
     "Refused",
@@ -73,6 +73,7 @@ __all__ = [
     "confidence_text",
     "cost_label",
     "decimals_of",
+    "depends_sentence",
     "few_scores",
     "general_sentences",
     "instance_sentences",
@@ -309,7 +310,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
     --------
     >>> import uqassay as uq
     >>> instance_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["picked"]
-    'Instance {instance}: {label}'
+    'Case {instance}: {label}'
     """
     number = "Case {instance}" if assay.ids is None else "Case {instance} (row {row})"
     votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
@@ -617,7 +618,7 @@ def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
 
 # The finding that each fixed section of the page begins with.
 
-NUMBERS = "In numbers", "The differences behind the answer, with p-values and intervals."  # the title and the finding
+NUMBERS = "The evidence", "The differences behind the answer, with p-values and intervals."  # the title and the finding
 SHOWN_NAMES = 3  # before the others are counted
 
 
@@ -654,7 +655,7 @@ def section_findings(assay: "Assay") -> dict[str, str]:
     >>> import uqassay as uq
     >>> found = section_findings(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 0]))
     >>> found["instances"]
-    'm is wrong on 1 of the 2 instances.'
+    'm is wrong on 1 of the 2 cases.'
     """
     return {
         "choose": order_finding(assay, DEFAULT_TRADEOFF),
@@ -674,27 +675,28 @@ def order_values(assay: "Assay", at: float) -> dict[str, Any]:
     ranked = [r for r in assay.ranked(at) if r.rank is not None]
     winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
     level_with = [r for r in rivals if r.top]
-    near = [r for r in level_with if r.pvalue_no_worse <= alpha]
+    near = [r for r in rivals if r.pvalue_no_worse <= alpha]  # also of models that are shown to be worse
     rest = [r for r in level_with if r not in near]
     others, shown = (
         listed_names([r.model for r in rest], most=SHOWN_NAMES),
         could_have_shown([r.detectable for r in rest]),
     )
-    clauses = []
+    clauses, within = [], list[str]()
+    if near and settings.margin is not None:
+        within = [within_margin([r.model for r in near], settings.margin, [r.pvalue_no_worse for r in near])]
     said = "alone"
     if not math.isfinite(winner.estimate):
         said = "infinite"
     elif len(ranked) == 1:
         said = "only"
     elif winner.rank_high == 1:
-        said = "best"
+        said, clauses = "best", within
     elif level_with:
-        said = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied"
-        if near and settings.margin is not None:
-            said, names = "within", [r.model for r in near]
-            clauses.append(within_margin(names, settings.margin, [r.pvalue_no_worse for r in near]))
-            clauses += [f"{others} could be as good"] if rest else []
-        clauses += [shown] if shown else []
+        said, clauses = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied", within
+        if len(rest) < len(level_with):
+            said = "within"
+            clauses = [*within, *([f"{others} could be as good"] if rest else [])]
+        clauses = [*clauses, *([shown] if shown else [])]
     below = [name for name in winner.below if name in order_of(assay).yardsticks]
     if below:
         clauses.append(_lower(below))
@@ -771,7 +773,8 @@ def _instances(assay: "Assay") -> str:
         return f"{models[0].name} is wrong on {of_all}{runs}."
     disagree = f"the models disagree about the class of {count(split)}"
     if not wrong:
-        return f"At least one model is right on each of the {counted(assay.n_instances, 'case')}{runs}; {disagree}."
+        each = "the only case" if assay.n_instances == 1 else f"each of the {counted(assay.n_instances, 'case')}"
+        return f"At least one model is right on {each}{runs}; {disagree}."
     every = "Both models are" if len(labels) == 2 else "Every model is"
     return f"{every} wrong on {of_all}{runs}; {disagree}."
 
@@ -911,8 +914,7 @@ def page_sentences(assay: "Assay") -> dict[str, Any]:
 
 # The answer card: what to choose, what cannot be told from it, the stretches of λ, and what the words mean.
 
-CAUTION = "Before believing it"
-DEPENDS = "The choice depends on λ."
+CAUTION = "Warnings"
 CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe the answer, by their code
     "few-instances": "few cases",
     "few-groups": "few groups",
@@ -937,6 +939,14 @@ BASELINES: Mapping[str, str] = {
     "vacuous": "saying nothing, which is to allow every distribution",
     "class-prior": "always giving the class frequencies",
 }
+
+
+def depends_sentence(answer: Answer) -> str:
+    """Above several choices: that λ decides between them, and what all of them rest on; empty above one."""
+    if len(answer.choices) < 2:
+        return ""
+    rests_on = condition(answer)
+    return f"The choice depends on λ{f', and holds {rests_on}' if rests_on else ''}."
 
 
 class Statement(NamedTuple):
@@ -987,8 +997,8 @@ def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ..
     """Lines about the models that are not chosen; the first, of several chosen models, about these."""
     lines: list[tuple[str, tuple[str, ...]]] = []
     if len(c.models) > 1:
-        who = "the two" if len(c.models) == 2 else "these"
-        lines.append((f"Which of {who} is better{' at which λ' if answer.priced else ''} cannot be told.", ()))
+        who = f"each of {'the two' if len(c.models) == 2 else 'these'}" if answer.priced else "of them"
+        lines.append((f"{f'Where {who}' if answer.priced else f'Which {who}'} is better cannot be told.", ()))
     if c.tied:
         lines.append(("Could be as good", c.tied))
     if c.partly:
@@ -1049,7 +1059,7 @@ def answer_remarks(answer: Answer) -> list[tuple[str, str]]:
         return []
     found = [(kind, sentence([text])) for kind, text in none_clauses(answer)]
     if any(a.high < b.low for a, b in pairwise(answer.choices)):
-        found.append(("open", "Between the choices, which is better cannot be told."))
+        found.append(("open", "Between these ranges it cannot be told which to choose."))
     return found
 
 
@@ -1094,7 +1104,7 @@ def meanings(baselines: Sequence[str], loss: str, *, votes: bool, price: bool) -
     ]
 
 
-# -- reasons for caution -------------------------------------------------------------------------------------------------
+# -- warnings ------------------------------------------------------------------------------------------------------------
 
 
 def caution_finding(codes: Sequence[str]) -> str:
@@ -1232,27 +1242,27 @@ def confidence_text(gap: float, low: float, high: float) -> str:
     Examples
     --------
     >>> confidence_text(0.01, 0.7, 0.8), confidence_text(0.2, 0.7, 0.8), confidence_text(0.2, float("nan"), 0.8)
-    ('within the interval', 'too confident', 'no interval to judge by')
+    ('within the interval', 'too sure', 'no interval to judge by')
     """
     half = (high - low) / 2
     if not half > 0:
         return "no interval to judge by"
     if abs(gap) <= half:
         return "within the interval"
-    return "too confident" if gap > 0 else "too timid"
+    return "too sure" if gap > 0 else "too unsure"
 
 
 def confidence_finding(judged: Mapping[str, str]) -> str:
-    """Which models are too confident or too timid on average; `judged` by model, as `confidence_text` has it.
+    """Which models are too sure or too unsure on average; `judged` by model, as `confidence_text` has it.
 
     Examples
     --------
-    >>> confidence_finding({"a": "too confident", "b": "within the interval", "c": "too timid"})
-    'a is too confident on average; c is too timid on average; the mean confidence of b is within the interval of its accuracy.'
+    >>> confidence_finding({"a": "too sure", "b": "within the interval", "c": "too unsure"})
+    'a is too sure on average; c is too unsure on average; the mean confidence of b is within the interval of its accuracy.'
     """
     names = {how: [m for m, found in judged.items() if found == how] for how in judged.values()}
     clauses = []
-    for how in ("too confident", "too timid"):
+    for how in ("too sure", "too unsure"):
         if found := names.get(how, []):
             verb = "is" if len(found) == 1 else "are"
             clauses.append(f"{listed_names(found, most=MOST_NAMES)} {verb} {how} on average")
@@ -1276,7 +1286,7 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
     return {
         "title": "How far off is the confidence of each model?" if tested else "",
         "note": (
-            "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
+            "Gap: mean confidence minus accuracy. A model can be too sure in one place and too unsure in another; then the "
             "gap is small and the ECE is not. Under the ECE: its interval, which begins at 0 where the model could be "
             f"calibrated, and the classwise ECE.{labels if votes else ''}"
         ),
@@ -1295,7 +1305,7 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
 
 # Does it know when it is wrong: sentences of rankings, curves, paired tests and the table of metrics.
 #
-# Of a sentence that follows the chosen score there is one for every score ("views"); the share refused and the numbers
+# One set of sentences ("view") for every score that can be chosen; the share refused and the numbers
 # that depend on it are filled in by the page.
 
 BEST = ""  # in the place of a score's name: each model by its best one
@@ -1564,7 +1574,7 @@ def few_scores(model: str, made: str) -> str:
     Examples
     --------
     >>> few_scores("m", "no mistake")
-    'Fewer than two scores of m have this metric: it makes no mistake on these instances.'
+    'Fewer than two scores of m have this metric: it makes no mistake on these cases.'
     """
     return f"Fewer than two scores of {model} have this metric{f': {why_unmixed(made)}' if made else ''}."
 

@@ -19,7 +19,7 @@ def static_text() -> dict[str, str]:
     Examples
     --------
     >>> static_text()["warnings"]
-    'Before believing it'
+    'Warnings'
     """
     general = general_sentences()
     return {
@@ -31,7 +31,7 @@ def static_text() -> dict[str, str]:
         "scheme_auto": general["scheme_auto"],
         "how": "How to read it",
         "facts": "Settings",
-        "warnings": "Before believing it",
+        "warnings": "Warnings",
         "command": "Command",
         "data": "Data of this figure",
         "json": "Download the numbers as JSON",

@@ -476,33 +476,33 @@ def test_over_and_under_are_where_the_band_excludes_the_confidence():
     r = reliability(hits, confidence)
     assert np.flatnonzero(r.over).tolist() == [9]
     assert np.flatnonzero(r.under).tolist() == [5]
-    assert r.sentence() == "Overconfident where it states 90 to 100 %; underconfident where it states 50 to 60 %."
+    assert r.sentence() == "Too sure where it states 90 to 100 %; too unsure where it states 50 to 60 %."
 
 
 def test_a_calibrated_certain_classifier_is_not_accused():
     r = reliability(np.ones(50), np.ones(50))
-    assert r.sentence() == "Nowhere shown to be overconfident or underconfident."
+    assert r.sentence() == "Nowhere shown to be too sure or too unsure."
 
 
 def test_ranges_of_neighbours_and_bins_of_equal_mass():
     over = np.isin(np.arange(10), (2, 3, 7))
     none = np.zeros(10, bool)
     assert ranges_sentence(EDGES, over, none) == (
-        "Overconfident where it states 20 to 40 % and 70 to 80 %; nowhere shown to be underconfident."
+        "Too sure where it states 20 to 40 % and 70 to 80 %; nowhere shown to be too unsure."
     )
     assert ranges_sentence(EDGES, none, ~none) == (
-        "Underconfident where it states 0 to 100 %; nowhere shown to be overconfident."
+        "Too unsure where it states 0 to 100 %; nowhere shown to be too sure."
     )
     edges = np.array([0.2513, 0.6, 1.0, 1.0])
     assert ranges_sentence(edges, np.array([True, False, True]), none[:3]) == (
-        "Overconfident where it states 25.1 to 60.0 % and 100.0 %; nowhere shown to be underconfident."
+        "Too sure where it states 25.1 to 60.0 % and 100.0 %; nowhere shown to be too unsure."
     )
 
 
 def test_three_networks_on_cifar_10(cifar10):
     y, probs = cifar10["labels"], cifar10["three"]
     told = uq.metrics.reliability_diagram(y, probs).sentence()
-    assert told == "Overconfident where it states 90 to 100 %; underconfident where it states 60 to 70 %."
+    assert told == "Too sure where it states 90 to 100 %; too unsure where it states 60 to 70 %."
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from uqassay.report.sentences import (
     answer_remarks,
     axis_text,
     caution_finding,
+    depends_sentence,
     meanings,
     stretch_text,
 )
@@ -34,18 +35,31 @@ def test_every_choice_has_its_range(two_choices):
     assert first.where.startswith("for every λ from 0.39 to 0.8")
     assert first.others == (("Not as good at any of these λ", ("b",)),)
     assert middle.models == ("a", "b")
-    assert middle.others == (("Which of the two is better at which λ cannot be told.", ()),)
+    assert middle.others == (("Where each of the two is better cannot be told.", ()),)
     assert second.models == ("b",)
     assert [kind for kind, _ in answer_remarks(two_choices)] == ["none", "open"]
 
 
 def test_a_condition_stands_with_the_choice_that_rests_on_it():
     (choice,) = answer_choices(judged({"a": (0.02, 0.0), "b": (0.3, 0.05)}, 12, floor=None, width=0.01).answer())
-    assert choice.where.endswith(", if these 12 cases, too few to exclude it, miss no rare huge loss")
+    assert choice.where.endswith(", unless a rare huge loss is missing from these 12 cases, too few to rule that out")
     (choice,) = answer_choices(judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).answer())
     assert re.search(
         r", if a gives the true class probability 0 in at most 1 of [\d,]+ cases unlike these$", choice.where
     )
+
+
+def test_what_several_choices_rest_on_is_said_once(two_choices):
+    assert depends_sentence(two_choices) == "The choice depends on λ."
+    resting = replace(two_choices, condition="groups", grouped=True, n_units=12)
+    assert depends_sentence(resting) == (
+        "The choice depends on λ, and holds unless huge losses strike whole groups, which 12 groups cannot rule out."
+    )
+    assert not any("unless" in choice.where for choice in answer_choices(resting))
+    one = replace(resting, choices=resting.choices[:1])
+    assert depends_sentence(one) == ""
+    (choice,) = answer_choices(one)
+    assert choice.where.endswith(", unless huge losses strike whole groups, which 12 groups cannot rule out")
 
 
 def test_one_model_is_worth_using_or_not():

@@ -25,7 +25,7 @@ def judged(*tests):
 def test_words_are_the_claim_and_what_follows():
     (one,) = judged(made_up("DE", "ece-confidence", pvalue=0.01, mean_pvalue=0.01))
     assert words_of_test(one) == (
-        "No mixture of the 3 members of DE is confidence calibrated (confidence ECE, p = .01). "
+        "Reweighting the 3 members of DE cannot calibrate the confidence (confidence ECE, p = .01). "
         "Recalibrate it, or widen the set."
     )
 
@@ -74,7 +74,7 @@ def test_how_many_instances_were_tested(n_tested, words):
 
 
 def test_judgements_against_the_interval():
-    assert confidence_text(-0.1, 0.7, 0.8) == "too timid"
+    assert confidence_text(-0.1, 0.7, 0.8) == "too unsure"
     assert confidence_text(0.05, 0.7, 0.8) == "within the interval"
     assert confidence_text(0.0, 0.5, 0.5) == "no interval to judge by"
 
