@@ -1,10 +1,8 @@
 """The page of all sentences is what the code says now."""
 
-import pytest
 from benchmarks.sentences import PAGE, page, sentences
 
 
-@pytest.mark.slow
 def test_the_page_has_every_template_of_the_code():
     assert PAGE.read_text(encoding="utf-8") == page()
 

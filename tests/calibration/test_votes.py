@@ -362,7 +362,7 @@ def test_one_instance_cannot_be_tested(by):
     found = second_order_test([[2, 1]], uq.Members([[[0.4, 0.6], [0.6, 0.4]]]), by=by)
     assert np.isnan(found.pvalue)
     assert not found.reject()
-    assert "cannot be tested: 1 instance" in found.sentence()
+    assert "cannot be tested: 1 case" in found.sentence()
 
 
 @pytest.mark.parametrize("by", ["overall", "kernel"])

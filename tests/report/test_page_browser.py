@@ -270,12 +270,12 @@ def test_any_instance_can_be_looked_at(page, assay):
     page.execute_script(
         "const n = document.getElementById('pick'); n.value = '123'; n.dispatchEvent(new Event('change'))"
     )
-    assert texts(page, "#picked") == [f"Instance 123: {CLASSES[assay.labels[123]]}"]
+    assert texts(page, "#picked") == [f"Case 123: {CLASSES[assay.labels[123]]}"]
     assert len(texts(page, ".picture")) == 4
     d = assay[HOSTILE].columns["distance"][0, 123]
     assert f"d {d:.3f}," in texts(page, ".picture")[0]
     press(page, "#after", "\ue007")
-    assert texts(page, "#picked")[0].startswith("Instance 124:")
+    assert texts(page, "#picked")[0].startswith("Case 124:")
     page.execute_script(
         "const n = document.getElementById('pick'); n.value = '250'; n.dispatchEvent(new Event('change'))"
     )

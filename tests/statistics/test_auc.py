@@ -262,7 +262,7 @@ def test_plain_delong_at_perfect_separation_uses_the_smaller_sample():
 
 def test_equal_shares_have_a_note_on_the_width():
     found = auc_estimate(np.full(50, 0.3), np.arange(50.0))
-    assert "no instance differs from the others" in said(found)
+    assert "no case differs from the others" in said(found)
 
 
 # Sums of placements, by the formula and by the kernel, against counting pair by pair; input of every kind.

@@ -283,7 +283,7 @@ class CalibrationTest(ShownVerdict, Plain):
         return f"The test could not tell the classifier from one that is {what} ({p})."
 
     def _shown_title(self) -> str:
-        on = f"{counted(self.n_instances, 'instance')} of {counted(self.n_classes, 'class', 'classes')}"
+        on = f"{counted(self.n_instances, 'case')} of {counted(self.n_classes, 'class', 'classes')}"
         return f"Calibration test by {self.measure} on {on}"
 
     def _shown_table(self) -> ShownTable:

@@ -413,7 +413,7 @@ def _one_more_member(prediction: Prediction) -> list[Note]:
 
 
 def _one_unit(units: Units) -> Note:
-    what = "instance" if units.codes is None else "group"
+    what = "case" if units.codes is None else "group"
     return Note("no-test", f"1 {what}: no test, which needs two")
 
 

@@ -243,7 +243,7 @@ def test_degenerate_samples_have_wide_intervals_inside_what_is_possible(name, er
 def test_the_price_of_a_single_instance():
     found = scod_estimate([scod_samples([0, 0, 1], [0, 1, 0], [0.1, 0.2, 0.3])], aurc)
     assert np.isnan([found.low, found.high]).all()
-    assert "1 out-of-distribution instance: no interval" in said(found)
+    assert "1 out-of-distribution case: no interval" in said(found)
     known = scod_estimate([scod_samples([0] * 5 + [1] * 5, [0] * 10, range(10), error_cost=0.0)], risk_at(1.0))
     assert (known.low, float(known), known.high) == (0.5, 0.5, 0.5)
     assert "the given share and costs decide this number" in said(known)
@@ -252,11 +252,9 @@ def test_the_price_of_a_single_instance():
 def test_few_errors_are_noted():
     is_out, errors, s, _ = draw(np.random.default_rng(0), 100, 100, -3.6)
     errors[:100] = 0
-    assert "no errors among the in-distribution instances" in said(
-        scod_estimate([scod_samples(is_out, errors, s)], aurc)
-    )
+    assert "no errors among the in-distribution cases" in said(scod_estimate([scod_samples(is_out, errors, s)], aurc))
     errors[3] = 1
-    assert "only 1 error among the in-distribution instances" in said(
+    assert "only 1 error among the in-distribution cases" in said(
         scod_estimate([scod_samples(is_out, errors, s)], aurc)
     )
     free = scod_estimate([scod_samples(is_out, errors, s, error_cost=0.0)], aurc)
