@@ -1,16 +1,24 @@
-"""The family of tests of an order: sequences of tests along λ, ranges in which they tell, and their error rates."""
+"""Whether the order of two models holds: sentences, claims, their error rates, random orders."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
-from tests.evidence.verdict_cases import LN2, claims, judged, predicted
+from scipy.stats import chisquare
+from tests.evidence.verdict_cases import LN2, claims, judged, noise, predicted
 
 import uqassay as uq
+from uqassay.evidence.claims import same_models
+from uqassay.evidence.kept_rows import random_keys, sample_reaching, sample_within
 from uqassay.evidence.order import FARTHEST, GRID, Paths, Range, inwards, order_of
-from uqassay.evidence.pair_tests import compare_with_one, loss_lines
+from uqassay.evidence.pair_tests import compare_with_one, loss_lines, order_error, order_errors
 from uqassay.statistics import shaffer
+
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
+# -- The family of tests of an order: sequences of tests along λ, ranges in which they tell, and their error rates -----
+
 
 N = 2000
 FIRST = np.zeros(1, dtype=np.intp)
@@ -241,3 +249,179 @@ def test_without_baselines_every_model_is_worth_using():
     assert order_of(alone).none() == ()
     assert alone.rank_sets(0.5).better.tolist() == a.rank_sets(0.5).better.tolist()
     assert alone.ranked(0.5)[0].model == "a"
+
+
+# -- Claims at the default λ, against the rank sets and against counts -------------------------------------------------
+
+
+def at_default(assay, kind, **wanted):
+    return claims(assay, kind, low=0.5, high=0.5, **wanted)
+
+
+def test_worse_models_are_those_of_the_rank_sets():
+    a = judged({"a": (0.15, 0.1), "b": (0.151, 0.1), "c": (0.25, 0.1), "d": (0.3, 0.1)})
+    ranks = a.rank_sets(0.5)
+    worse = at_default(a, "worse")
+    assert [c.models[0] for c in worse] == ["c", "d"]
+    for c in worse:
+        assert c.others == ("a",)
+        assert ranks.is_better("a", c.models[0])
+        assert c.pvalue == next(r for r in a.ranked(0.5) if r.model == c.models[0]).pvalue_adjusted
+    (top,) = at_default(a, "top-group")
+    assert (top.models, top.others) == (("a",), ("b",))
+    assert top.facts["pvalues"] == {"b": top.pvalue}
+    assert not at_default(a, "best")
+
+
+def test_best_takes_the_largest_adjusted_pvalue():
+    a = judged({"a": (0.15, 0.1), "b": (0.3, 0.1), "c": (0.35, 0.1)})
+    (best,) = at_default(a, "best")
+    assert (best.models, best.others) == (("a",), ("b", "c"))
+    assert best.pvalue == max(r.pvalue_adjusted for r in a.ranked(0.5) if r.rank not in (None, 1))
+    assert not at_default(a, "top-group")
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.025, 0.03, 0.035, 0.04])
+def test_best_is_said_where_the_rank_set_is_1_alone(gap):
+    """Of ten models; unadjusted p-values alone would say it at each of these gaps."""
+    a = judged({"a": (0.3, 0.1), **{f"b{j}": (0.3 + gap, 0.1) for j in range(9)}}, 300, width=0.15)
+    winner, *rivals = (r for r in a.ranked(0.5) if r.rank is not None)
+    assert max(r.pvalue for r in rivals) < 0.05
+    best, top = at_default(a, "best"), at_default(a, "top-group")
+    assert (len(best), len(top)) == ((1, 0) if winner.rank_high == 1 else (0, 1))
+    assert (len(at_default(a, "worse")) == 9) == bool(best)
+
+
+def test_interval_of_the_lowest_mean_allows_for_the_choice():
+    """Of J models at level 1 − .05/J, by the function of the package."""
+    a = judged({"a": (0.15, 0.1), "b": (0.151, 0.1), "c": (0.3, 0.1)})
+    (top,) = at_default(a, "top-group")
+    expected = uq.statistics.mean_estimate(a.loss("a", 0.5)[0], method="hall", level=1 - 0.05 / 3)
+    assert (top.estimate.low, top.estimate.high) == (expected.low, expected.high)
+    assert top.estimate.level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_losses_that_were_not_seen_leave_it_open():
+    n = 60
+    a = judged({"a": (0.001, 0.0), "b": (0.3, 0.0)}, n, floor=None, width=0.0005)
+    (open_,) = claims(a, "cannot-tell", limited_by="unseen")
+    assert (open_.models, open_.others) == (("a",), ("b",))
+    assert open_.facts["instances"] == n
+    assert open_.facts["bounded"]["brier"] == {"top": ["a"], "rest": ["b"]}
+    assert open_.facts["bounded"]["accuracy"] == {"top": ["a", "b"], "rest": []}
+
+
+def test_the_same_losses():
+    n = 50
+    x, y = predicted(0.2, 0.1, n), predicted(0.2 + noise(n, 1), 0.1, n)
+    labels = np.zeros(n, dtype=int)
+    a = uq.assay({"a": x, "b": y, "c": x, "d": y, "e": x}, labels, calibration=(), n_draws=20)
+    assert [(c.models, c.others) for c in same_models(a)] == [(("a",), ("c", "e")), (("b",), ("d",))]
+    assert not at_default(a, "best")
+    two = uq.assay({"a": [x, y], "b": x}, labels, calibration=(), n_draws=20)
+    assert same_models(two) == ()  # one run more is another model
+    both = uq.assay({"a": x, "c": x}, labels, calibration=(), n_draws=20)
+    (top,) = at_default(both, "top-group")
+    assert (top.others, top.facts["pvalues"]) == (("c",), {})
+    assert np.isnan(top.pvalue)
+
+
+def test_infinite_means_are_worse_without_a_test():
+    sure, unsure = uq.Point([[1.0, 0.0], [1.0, 0.0]]), uq.Point([[0.6, 0.4], [0.5, 0.5]])
+    a = uq.assay({"sure": sure, "unsure": unsure}, [0, 1], floor=0)
+    (worse,) = at_default(a, "worse")
+    assert (worse.models, worse.others, worse.limited_by) == (("sure",), ("unsure",), "infinite")
+    assert at_default(a, "baseline-better", models=("sure",))
+
+
+def test_one_group_leaves_everything_open():
+    a = judged({"a": (0.15, 0.1), "b": (0.3, 0.1)}, 40, groups=np.zeros(40))
+    (open_,) = claims(a, "cannot-tell")
+    assert (open_.limited_by, open_.models, open_.others) == ("units", ("a",), ("b",))
+    assert {c.kind for c in a.claims()} == {"cannot-tell", "top-group"}
+
+
+def test_models_below_a_baseline():
+    """At λ = ½ the vacuous statement has E = ln 2 / 2 = .347."""
+    a = judged({"good": (0.15, 0.1), "bad": (0.5, 0.1)})
+    (found,) = at_default(a, "baseline-better")
+    assert (found.models, found.others) == (("bad",), ("vacuous",))
+    assert float(found.estimate) == pytest.approx(0.55 - np.log(2) / 2)
+    assert found.estimate.low < found.estimate < found.estimate.high
+
+
+# -- Errors that random orders of the classes add to differences, against sums over the orders -------------------------
+
+
+def by_hand(apart):
+    mean = sum(apart) / len(apart)
+    return np.sqrt(sum((x - mean) ** 2 for x in apart) / (len(apart) - 1) / len(apart))
+
+
+def test_one_pair_against_the_sum_over_orders(random_generator):
+    a, b = random_generator.normal(size=(2, 32))
+    assert order_error(a, b) == pytest.approx(by_hand(a - b))
+    assert order_error(a, (), 0.3) == order_error((), a, 0.3) == pytest.approx(0.3 * by_hand(a))
+    assert order_error(tuple(a), tuple(a)) == 0  # shared orders cancel
+    assert order_error((), ()) == 0
+
+
+def test_all_pairs_but_those_of_references(random_generator):
+    deviations = dict(zip("abcd", [*random_generator.normal(size=(3, 8)), ()], strict=True))
+    found = order_errors(deviations, 0.5, references=("b", "d"))
+    for i, a in enumerate("abcd"):
+        for j, b in enumerate("abcd"):
+            told = 0.0 if {a, b} <= {"b", "d"} else order_error(deviations[a], deviations[b], 0.5)
+            assert found[i, j] == told
+    assert found[0, 3] > 0
+    assert not order_errors(deviations, 0.0).any()
+    assert order_errors({"a": (), "b": np.empty(0)}, 1.0).tolist() == [[0, 0], [0, 0]]
+
+
+# -- The random order of the instances: the same in parts as in the whole, groups together, every instance as likel ----
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(1000) // 7, (np.arange(1000) % 90).astype(str)])
+def test_a_sample_of_all_lies_in_the_samples_of_all_parts(groups):
+    keys = random_keys(1000, groups, 3)
+    whole = set(sample_reaching(keys, 120).tolist())
+    for start in (0, 300, 990):
+        part = None if groups is None else groups[start : start + 400]
+        n = min(400, 1000 - start)
+        own = random_keys(n, part, 3, first_row=start)
+        np.testing.assert_array_equal(own, keys[start : start + 400])
+        assert {r for r in whole if start <= r < start + n} <= {r + start for r in sample_reaching(own, 120).tolist()}
+
+
+def test_keys_differ_between_rows_and_seeds():
+    keys = random_keys(100_000, None, 0)
+    assert len(np.unique(keys)) == 100_000
+    assert not np.isin(random_keys(1000, None, 1), keys).any()
+
+
+def test_keys_are_uniform():
+    counts = np.bincount((random_keys(100_000, None, 0) >> np.uint64(58)).astype(int), minlength=64)
+    assert chisquare(counts).pvalue > 1e-3
+    named = np.bincount((random_keys(50_000, np.arange(50_000), 0) >> np.uint64(58)).astype(int), minlength=64)
+    assert chisquare(named).pvalue > 1e-3
+
+
+def test_pairs_of_rows_are_chosen_independently():
+    both = np.array([np.isin([0, 1], sample_reaching(random_keys(20, None, seed), 10)) for seed in range(2000)])
+    expected = 10 / 20 * 9 / 19
+    assert abs(both.all(axis=1).mean() - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 2000)
+
+
+def test_a_group_is_taken_whole_or_not_at_all():
+    groups = np.arange(1000) // 7
+    keys = random_keys(1000, groups, 0)
+    for sample, fits in ((sample_reaching, lambda n: 100 <= n < 107), (sample_within, lambda n: 93 < n <= 100)):
+        rows = sample(keys, 100)
+        assert fits(len(rows))
+        assert rows.tolist() == np.flatnonzero(np.isin(groups, groups[rows])).tolist()
+    assert len(sample_within(keys, 3)) == 7  # one group, though it is larger
+
+
+def test_as_many_as_there_are():
+    keys = random_keys(5, None, 0)
+    assert sample_reaching(keys, 9).tolist() == sample_within(keys, 5).tolist() == [0, 1, 2, 3, 4]

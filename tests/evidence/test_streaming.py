@@ -1,8 +1,9 @@
-"""A stream of chunks against one call on all instances: every number, note and picture is the same."""
+"""An assay in chunks of rows: the stream, its state, the sample and pictures that are kept."""
 
 import pickle
 from dataclasses import replace
 from functools import reduce
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -13,12 +14,22 @@ from tests.kinds import KINDS, STATEMENTS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.calibration.mixtures import IN_GROUPS
 from uqassay.credal import all_focal_sets
+from uqassay.evidence import calibration, sampled
 from uqassay.evidence import calibration as calibration_cost
 from uqassay.evidence import scale as scaled_sets
 from uqassay.evidence import stream as conclusion
 from uqassay.evidence import stream as kept_pictures
+from uqassay.evidence.align import align
+from uqassay.evidence.kept_rows import joined_predictions, random_keys, rows_of, sample_reaching
+from uqassay.evidence.options import AssayOptions
+from uqassay.evidence.scoring import Settings, score_part
+from uqassay.evidence.stream import Chunk, KeptPictures, KeptSample, check_same_form
 from uqassay.records import Later
+
+# -- A stream of chunks against one call on all instances: every number, note and picture is the same ------------------
+
 
 CHEAP = {"n_draws": 20, "tradeoffs": (0.5,), "scales": (2.0,), "calibration": ()}
 N = 150
@@ -361,3 +372,380 @@ def test_arrays_of_the_caller_may_be_filled_anew_after_the_call(kind, votes, sma
         assert_same(spoilt, sound)
         for table in ("findings", "mistakes", "calibration", "scores", "ranking", "claims"):
             pd.testing.assert_frame_equal(spoilt.table(table), sound.table(table))
+
+
+# -- The form of a chunk: what must be equal in all chunks of a stream, and what may differ ----------------------------
+
+
+def form_of(prediction, **more):
+    aligned = align({"m": prediction}, np.zeros(prediction.n_instances, dtype=int), **more)
+    return Chunk(aligned, {}, {}, AssayOptions().settings(aligned, {}), 0, {}).form()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_of_a_prediction_have_one_form(kind, random_generator):
+    whole = random_prediction(kind, random_generator, 9, 4)
+    check_same_form(form_of(whole[:2]), form_of(whole[2:]), "chunk")
+    other = random_prediction(kind, random_generator, 9, 5)
+    with refuses("chunk", "mismatch"):
+        check_same_form(form_of(other), form_of(whole), "chunk")
+
+
+def test_settings_of_a_kind_belong_to_the_form(random_generator):
+    p = random_generator.dirichlet(np.ones(3), 4)
+    cases = [
+        (uq.Dirichlet(p, n_draws=10), uq.Dirichlet(p, n_draws=11), "n_draws of 'm'"),
+        (uq.Dirichlet(p, seed=1), uq.Dirichlet(p), "seed of 'm'"),
+        (uq.Members(p[:, None], [1.0]), uq.Members(p[:, None]), "weights of 'm'"),
+        (uq.Point(p), uq.Dirichlet(p), "scores"),
+    ]
+    for found, first, part in cases:
+        with refuses("chunk", "mismatch") as caught:
+            check_same_form(form_of(found), form_of(first), "chunk")
+        assert caught.value.facts["part"] == part
+    groups = form_of(uq.Point(p), groups=[1, 1, 2, 2])
+    check_same_form(groups, form_of(uq.Point(p), groups=[7, 8, 9, 10]), "chunk")
+    with refuses("chunk", "mismatch"):
+        check_same_form(groups, form_of(uq.Point(p), groups=["a", "a", "b", "b"]), "chunk")
+
+
+# -- What a stream collects: the most extreme instances, sums, and no more of the predictions than later tests need ----
+
+
+OPTIONS = {"scales": (), "calibration": (), "n_draws": 5}
+
+
+def test_extreme_instances_of_parts_are_those_of_the_whole(monkeypatch, random_generator):
+    monkeypatch.setattr(conclusion, "PICTURED_POINTS", 4)
+    monkeypatch.setattr(kept_pictures, "PICTURED_POINTS", 4)
+    monkeypatch.setattr(conclusion, "PICTURED_VALUES", 0)
+    p, y = random_generator.dirichlet(np.ones(3), (60, 4)).round(1) + 1e-3, random_generator.integers(0, 3, 60)
+    p /= p.sum(axis=2, keepdims=True)  # rounded, so that instances tie
+    p[5], p[40] = p[20], p[20]
+    models = {"a": uq.Members(p), "b": uq.Point(p[:, 0])}
+    stream = uq.AssayStream(**OPTIONS)
+    for rows in (slice(0, 10), slice(10, 45), slice(45, 60)):
+        stream.update({name: model[rows] for name, model in models.items()}, y[rows])
+    whole = uq.assay(models, y, **OPTIONS)
+    expected = np.unique(np.concatenate(list(whole.extreme_instances(4).values())))
+    assert stream._state.pictures.samples["a"].joined()[1].tolist() == expected.tolist()
+
+
+def test_predictions_are_kept_within_the_budget_alone(monkeypatch, random_generator):
+    monkeypatch.setattr(conclusion, "PICTURED_VALUES", 30)
+    monkeypatch.setattr(calibration_cost, "MOST_VALUES", 300)
+    p, y = random_generator.dirichlet(np.ones(3), 2000), random_generator.integers(0, 3, 2000)
+    stream = uq.AssayStream(**OPTIONS | {"calibration": ("ece-confidence",)})
+    for start in range(0, 2000, 100):
+        stream.update({"m": p[start : start + 100]}, y[start : start + 100])
+    state = stream._state
+    assert len(state.samples["m"].joined()[1]) < 120  # 300 numbers, three to an instance, and a tenth for rounding
+    assert len(state.pictures.samples["m"].joined()[1]) <= 10 + 60
+    assert stream.compute().calibration[0].n_tested == 100
+
+
+# -- Tests of calibration and of votes are made when they are asked for, once, with the same numbers whatever was a ----
+
+
+N_SAMPLED = 60
+OPTIONS_SAMPLED = {"n_draws": 20, "tradeoffs": (0.5,)}
+WITHOUT_TESTS = {
+    "in a notebook": lambda a: a._repr_html_(),
+    "in a prompt": repr,
+    "the ranking": lambda a: a.ranking().summary(),
+    "the headline": lambda a: a.headline(),
+    "the warnings": lambda a: a.warnings,
+    "other numbers": lambda a: [a.rows(name) for name in ("ranking", "breakpoints", "mistakes", "sets", "subsets")[:4]],
+    "a copy": lambda a: replace(a, tradeoffs=(0.7,)).ranked(),
+    "the figure": lambda a: a.winners(),
+}
+WITH_TESTS = {
+    "calibration": lambda a: a.calibration,
+    "its table": lambda a: a.rows("calibration"),
+    "votes": lambda a: a.votes,
+    "findings": lambda a: a.rows("findings"),
+    "claims": lambda a: a.claims(),
+    "the verdict": lambda a: a.verdict(),
+    "the summary": lambda a: a.summary(),
+    "plain values": lambda a: a.to_json(),
+    "another process": lambda a: pickle.loads(pickle.dumps(a)),
+}
+
+
+@pytest.fixture
+def models(random_generator):
+    p = random_generator.dirichlet(np.ones(3), (N_SAMPLED, 4))
+    return {"set": uq.Members(p), "point": uq.Point(p[:, 0])}, random_generator.integers(0, 3, N_SAMPLED)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """How often calibration was tested."""
+    calls, tests = [], sampled.calibration_tests
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return tests(*arguments, **options)
+
+    monkeypatch.setattr(sampled, "calibration_tests", counted)
+    return calls
+
+
+@pytest.mark.parametrize("what", WITHOUT_TESTS)
+def test_nothing_is_tested_for(what, models, made):
+    a = uq.assay(*models, **OPTIONS_SAMPLED)
+    WITHOUT_TESTS[what](a)
+    assert made == []
+
+
+@pytest.mark.parametrize("what", WITH_TESTS)
+def test_calibration_is_tested_once_for(what, models, made):
+    a = uq.assay(*models, **OPTIONS_SAMPLED)
+    for _ in range(2):
+        WITH_TESTS[what](a)
+    assert len(a.calibration) == 4
+    assert len(made) == 1
+
+
+def test_copies_share_the_tests_and_saved_assays_have_them(models, made, tmp_path):
+    a = uq.assay(*models, **OPTIONS_SAMPLED)
+    copy = replace(a, tradeoffs=(0.7,))
+    kept = uq.Assay.load(copy.save(tmp_path / "kept"))
+    assert copy.calibration is a.calibration
+    assert [t.row() for t in kept.calibration] == [t.row() for t in a.calibration]
+    assert len(made) == 1
+    assert kept.provenance["seconds"] == a.provenance["seconds"]
+
+
+@pytest.mark.parametrize("labels", ["classes", "votes"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_questions_changes_no_number(kind, labels, random_generator):
+    p = random_prediction(kind, random_generator, N_SAMPLED, 3)
+    y = (
+        random_generator.integers(0, 3, N_SAMPLED)
+        if labels == "classes"
+        else random_generator.integers(1, 5, (N_SAMPLED, 3))
+    )
+    first, last = uq.assay({"m": p}, y, **OPTIONS_SAMPLED), uq.assay({"m": p}, y, **OPTIONS_SAMPLED)
+    first.tests()
+    for ask in (*WITHOUT_TESTS.values(), lambda a: a.scale_check()):
+        ask(last)
+    assert first.warnings == last.warnings
+    assert_same(replace(first), replace(last))  # copies without the results that were kept
+
+
+def test_the_arrays_of_the_caller_may_be_filled_anew_before_the_tests(random_generator):
+    p, y = random_generator.dirichlet(np.ones(3), (N_SAMPLED, 4)), random_generator.integers(0, 3, N_SAMPLED)
+    first, last = uq.assay({"m": p}, y, **OPTIONS_SAMPLED), uq.assay({"m": p}, y, **OPTIONS_SAMPLED)
+    first.tests()
+    fill_anew(p, y)
+    assert [t.row() for t in last.calibration] == [t.row() for t in first.calibration]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [None, np.arange(N_SAMPLED) // 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_warnings_foresee_what_the_tests_say(kind, groups, random_generator, monkeypatch):
+    monkeypatch.setattr(calibration, "FEWEST", 20)
+    monkeypatch.setattr(calibration, "SET_WORK", 1)
+    monkeypatch.setattr(calibration, "MOST_VALUES", 150)
+    models = {
+        "m": [random_prediction(kind, random_generator, N_SAMPLED, 3) for _ in range(2)],
+        "k": uq.Point(np.full((N_SAMPLED, 3), 1 / 3)),
+    }
+    measures = ("kuiper-confidence", "skce-uq")  # by signs of groups, and by all pairs
+    given = {} if groups is None else {"groups": groups}
+    a = uq.assay(models, random_generator.integers(0, 3, N_SAMPLED), calibration=measures, **OPTIONS_SAMPLED, **given)
+    found = {note.code: note for note in a.warnings}
+    tests = [t for t in a.calibration if t.tested != "nothing"]
+    assert ("dependent-labels" in found) == any(IN_GROUPS in t.notes for t in tests)
+    parts = {t.model: t.n_tested for t in tests if t.n_tested < N_SAMPLED}
+    assert parts
+    assert found["calibration-sample"].facts == {"tested": parts, "instances": N_SAMPLED}
+
+
+def test_the_time_of_the_tests_counts(models, monkeypatch):
+    a = uq.assay(*models, **OPTIONS_SAMPLED)
+    before = a.provenance["seconds"]
+    moments = iter([10.0, 12.5])
+    monkeypatch.setattr(sampled.time, "perf_counter", lambda: next(moments))
+    a.tests()
+    assert a.provenance["seconds"] == pytest.approx(before + 2.5)
+    assert a.to_json()["provenance"]["seconds"] == a.provenance["seconds"]
+
+
+def test_tests_that_fail_can_be_asked_for_again(models, monkeypatch):
+    a = uq.assay(*models, **OPTIONS_SAMPLED)
+    with monkeypatch.context() as patched:
+        patched.setattr(sampled, "calibration_tests", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            a.tests()
+    assert len(a.calibration) == 4
+
+
+def test_an_assay_keeps_no_more_of_the_predictions_than_the_tests_take(random_generator, monkeypatch):
+    monkeypatch.setattr(calibration, "FEWEST", 10)
+    monkeypatch.setattr(calibration, "SET_WORK", 1)
+    p, y = random_generator.dirichlet(np.ones(3), (400, 4)), random_generator.integers(0, 3, 400)
+    parts, of = [], sampled.TestedPart.of
+
+    def noted(*arguments, **options):
+        parts.append(of(*arguments, **options))
+        return parts[-1]
+
+    monkeypatch.setattr(sampled.TestedPart, "of", noted)
+    a = uq.assay({"m": p}, y, **OPTIONS_SAMPLED)
+    stream = uq.AssayStream(**OPTIONS_SAMPLED)
+    for rows in (slice(0, 150), slice(150, 400)):
+        stream.update({"m": p[rows]}, y[rows])
+    stream.compute()
+    assert [part.models["m"][0].n_instances for part in parts] == [10, 10]
+    assert {t.n_tested for t in a.calibration} == {10}
+
+
+# -- Instances kept from a longer test set are found by their row numbers; parts join to the whole ---------------------
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_kept_rows_are_those_of_the_whole(kind, random_generator):
+    whole = random_prediction(kind, random_generator, 9)
+    kept = np.array([1, 4, 5, 8])
+    held, rows = whole[kept], np.array([8, 1, 5])
+    for found in (rows_of(held, rows, kept), rows_of(whole, rows, None)):
+        np.testing.assert_array_equal(found.lower_probs(), whole.lower_probs()[rows])
+        np.testing.assert_array_equal(found.mean_probs(), whole.mean_probs()[rows])
+    for missing in ([0], [4, 9], [1, 2]):
+        with pytest.raises(LookupError, match="not kept"):
+            rows_of(held, np.array(missing), kept)
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_parts_join_to_the_whole(kind, random_generator):
+    whole = random_prediction(kind, random_generator, 9)
+    whole = whole.with_metadata(ids=np.arange(9) * 3, groups=np.arange(9) // 2)
+    joined = joined_predictions([whole[:1], whole[1:6], whole[6:]])
+    assert joined.n_instances == 9
+    for name in (*whole.array_names(), "ids", "groups"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+    np.testing.assert_array_equal(joined.upper_probs(), whole.upper_probs())
+    assert joined_predictions([whole]) is whole
+
+
+# -- The kept sample of a stream against the sample of all instances at once -------------------------------------------
+
+
+NONE = np.empty(0, dtype=np.int64)
+N_KEPT_SAMPLE = 200
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N_KEPT_SAMPLE) * 13 % 31])
+@pytest.mark.parametrize("size", [0, 1, 40, N_KEPT_SAMPLE])
+def test_updates_and_extensions_against_one_sample(groups, size, random_generator):
+    whole = uq.Point(random_generator.dirichlet(np.ones(3), N_KEPT_SAMPLE))
+    keys = random_keys(N_KEPT_SAMPLE, groups, 4)
+    samples = []
+    for a, b in ((0, 1), (1, 90), (90, N_KEPT_SAMPLE)):
+        sample = KeptSample()
+        middle = (a + b) // 2
+        for rows in (slice(a, middle), slice(middle, b)):
+            if rows.start < rows.stop:
+                sample.add((whole[rows],), keys[rows], rows.start, size, NONE)
+        samples.append(sample)
+    first = samples[0]
+    for sample in samples[1:]:
+        first.extend(sample, size, NONE)
+    expected = sample_reaching(keys, size) if size else NONE
+    runs, rows = first.joined()
+    assert rows.tolist() == expected.tolist()
+    if size:
+        np.testing.assert_array_equal(runs[0].probs, whole.probs[expected])
+    else:
+        assert runs == ()
+
+
+def test_given_rows_stay_as_long_as_they_are_given(random_generator):
+    whole = uq.Point(random_generator.dirichlet(np.ones(3), 60))
+    keys = random_keys(60, None, 0)
+    last = np.argsort(keys)[::-1]
+    sample = KeptSample()
+    sample.add((whole[:50],), keys[:50], 0, 5, last[last < 50][:3])
+    assert len(sample.joined()[1]) == 8
+    stays = last[last < 50][:1]
+    sample.add((whole[50:],), keys[50:], 50, 5, stays)
+    assert sample.joined()[1].tolist() == sorted({*np.argsort(keys)[:5].tolist(), *stays.tolist()})
+
+
+def test_copies_are_kept(random_generator):
+    p = random_generator.dirichlet(np.ones(3), 4)
+    before, sample = p.copy(), KeptSample()
+    sample.add((uq.Point(p),), random_keys(4, None, 0), 0, 4, NONE)
+    p[...] = 0
+    np.testing.assert_array_equal(sample.joined()[0][0].probs, before)
+
+
+# -- Pictured instances: parts joined in any tree keep those that the whole keeps --------------------------------------
+
+
+CUTS = ((0, 30), (30, 31), (31, 80), (80, 120))
+
+
+@pytest.fixture
+def parts(monkeypatch, random_generator):
+    monkeypatch.setattr(kept_pictures, "PICTURED_POINTS", 3)
+    monkeypatch.setattr(kept_pictures, "most_pictured", lambda n_classes: 10)
+    whole, y = uq.Point(random_generator.dirichlet(np.ones(3), 120)), random_generator.integers(0, 3, 120)
+    keys = random_keys(120, None, 0)
+
+    def kept(a, b, **more):
+        found, runs = KeptPictures(), (whole[a:b],)
+        found.add({"m": runs}, [score_part("m", runs, y[a:b], Settings())], keys[a:b], a, **more)
+        return found
+
+    return kept, np.sort(keys)[9]
+
+
+def rows(pictures):
+    return pictures.samples["m"].joined()[1].tolist()
+
+
+def test_any_tree_keeps_the_instances_of_the_whole(parts):
+    kept, _ = parts
+    whole = rows(kept(0, 120))
+    assert 10 <= len(whole) <= 10 + 2 * 3
+    chain = [kept(a, b) for a, b in CUTS]
+    for each in chain[1:]:
+        chain[0].extend(each)
+    left, middle, *rest = (kept(a, b) for a, b in CUTS)
+    left.extend(middle)
+    rest[0].extend(rest[1])
+    left.extend(rest[0])
+    assert rows(chain[0]) == rows(left) == whole
+
+
+def test_a_part_that_knows_the_greatest_key_keeps_no_more_than_the_whole_needs(parts):
+    kept, greatest = parts
+    known = [kept(a, b, greatest_key=greatest) for a, b in CUTS]
+    assert sum(len(rows(each)) for each in known) <= 10 + len(CUTS) * 2 * 3
+    for each in known[1:]:
+        known[0].extend(each)
+    assert rows(known[0]) == rows(kept(0, 120))
+
+
+# -- The end of an assay: which instances are pictured, and what identifies the labels ---------------------------------
+
+
+def test_extreme_instances_and_a_random_sample_are_pictured(monkeypatch, random_generator):
+    p, y = random_generator.dirichlet(np.ones(3), (80, 4)), random_generator.integers(0, 3, 80)
+    monkeypatch.setattr(conclusion, "PICTURED_VALUES", 60)
+    monkeypatch.setattr(conclusion, "PICTURED_POINTS", 2)
+    assert conclusion.most_pictured(3) == 20
+    found = uq.assay({"m": p}, y, calibration=(), scales=(), n_draws=5, rng=3)
+    extreme = np.unique(np.concatenate(list(found.extreme_instances(2).values())))
+    rows = found.sets["m"].rows
+    assert rows[: len(extreme)].tolist() == extreme.tolist()
+    assert len(rows) == 20
+    others = np.setdiff1d(np.arange(80), extreme)
+    chosen = others[sample_reaching(random_keys(80, None, 3)[others], 20 - len(extreme))]
+    assert rows[len(extreme) :].tolist() == chosen.tolist()
+    np.testing.assert_array_equal(found.sets["m"].points, p[extreme].astype(np.float32))
+    assert found.provenance["labels_sha256"] == sha256(y.tobytes()).hexdigest()
