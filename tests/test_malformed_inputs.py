@@ -27,7 +27,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("pandas", "pyarrow", "safetensors", "scipy", "torch", "typer", "zarr")
-N_INPUTS, N_BLOCKS = 4_600, 1  # a fault in one of 1,000 is met with probability .99
+N_INPUTS, N_BLOCKS = 2_300, 1  # a fault in one of 500 is met with probability .99
 SECONDS = 20  # of one input; a thousand times what it takes
 GROWTH_BYTES = (
     400 * 2**20

@@ -450,11 +450,16 @@ def test_every_number_of_a_table_is_that_of_its_row(which, ensembles):
     own = {one.name: one for one in result.rows}
     shown = set()
     for layout in layouts_of(name).values():
-        for labels, cells in layout.filled(result.rows).rows:
-            for column, values in zip(layout.filled(result.rows).columns, cells, strict=True):
+        placed = {}  # names of rows, by their cell and then by the place of their form of name
+        for n in own:
+            if (found := layout.place(n)) is not None:
+                placed.setdefault(found[0], {})[found[1]] = n
+        filled = layout.filled(result.rows)
+        for labels, cells in filled.rows:
+            for column, values in zip(filled.columns, cells, strict=True):
                 for i, value in enumerate(values):
                     key = tuple(layout.renamed.get(label, label) for label in labels), column.name, i
-                    rows = {layout.place(n)[1]: n for n in own if (layout.place(n) or ("",))[0] == key}
+                    rows = placed.get(key, {})
                     if not rows:
                         assert math.isnan(value.ours)
                         continue
