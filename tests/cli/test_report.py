@@ -1,7 +1,6 @@
 """`uqassay report`: the numbers are those of the library, and every option reaches it."""
 
 import shlex
-import sys
 
 import numpy as np
 from tests.report.html_pages import ParsedPage
@@ -33,16 +32,6 @@ def test_report_writes_the_page_and_says_so(files, models, judged, run, monkeypa
     page = (files / "page.html").read_text(encoding="utf-8")
     assert answer_card(judged) in page
     assert ranking_json(uq.Assay.load(files / "kept"), [0.5]) == ranking_json(judged, [0.5])
-
-
-def test_without_matplotlib_nothing_is_judged(files, models, run, monkeypatch):
-    monkeypatch.chdir(files)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("uqassay.cli.report.judge", None)  # is not reached
-    ran = run("report", *models, "--labels", "labels.npy", "-o", "page.html")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "matplotlib" in ran.err
-    assert not (files / "page.html").exists()
 
 
 def test_report_puts_the_command_into_the_page(files, models, run, monkeypatch):

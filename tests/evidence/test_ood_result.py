@@ -1,7 +1,5 @@
 """Metrics of two samples: runs, undefined values, paired tests, rows and their table."""
 
-import sys
-
 import numpy as np
 import pytest
 from tests.evidence.cases import judge, row_of
@@ -12,7 +10,6 @@ from tests.refusals import refuses
 from tests.shown_results import check_shown
 
 import uqassay as uq
-from uqassay.errors import MissingDependencyError
 from uqassay.evidence import FINDING_COLUMNS
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
 from uqassay.metrics.ood import OOD_METRICS, two_samples
@@ -60,14 +57,11 @@ def test_comparisons_against_the_influences(both):
         found.compare(("Point", "margin"), ("Point", "total-entropy"), "auc")
 
 
-def test_findings_are_a_table_of_the_rows(both, monkeypatch):
+def test_findings_are_a_table_of_the_rows(both):
     inside, outside, y, _ = both
     found = detect_ood(judge(inside, y), outside)
     assert list(found.table().columns) == FINDING_COLUMNS
     assert len(found.table()) == len(found.rows())
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with refuses("pandas", "package", error=MissingDependencyError):
-        _ = detect_ood(judge(inside, y), outside).table()
 
 
 def test_it_is_shown_with_the_greatest_area_first(random_generator):

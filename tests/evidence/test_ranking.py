@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from tests.refusals import refuses
 from tests.shown_results import check_shown
 
 import uqassay as uq
-from uqassay.errors import MissingDependencyError
 from uqassay.evidence.answer import N_COLOURS, colour_order
 from uqassay.evidence.baselines import loss_of
 from uqassay.evidence.choice import choices
@@ -253,14 +251,6 @@ def test_a_difference_that_only_unseen_losses_limit_is_explained():
     assert [r.limited_by for r in ranking.models if r.model == "far"] == ["unseen"]
     assert "†: " in ranking_table(ranking).caption
     assert "†" in ranking.to_markdown().partition("Mean E")[0]
-
-
-def test_without_pandas_all_but_the_table_is_there(judged, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    ranking = judged.ranking(0.5)
-    check_shown(ranking)
-    with refuses("pandas", "package", error=MissingDependencyError):
-        ranking.table()
 
 
 # -- Words of rankings: every limit that a test knows has a note and a mark --------------------------------------------

@@ -1,7 +1,6 @@
 """An assay answers: winners on every interval of λ, the scale of λ, seeds."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ from tests.evidence.cases import judge
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import MissingDependencyError
 from uqassay.evidence.ranking import draws_of
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
@@ -72,13 +70,3 @@ def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_ki
     pd.testing.assert_frame_equal(a.findings(), b.findings())
     c = judge(models, y, n_draws=100, rng=4)
     assert (draws_of(a) != draws_of(c)).any()
-
-
-def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):
-    models, y = all_kinds
-    result = uq.assay(models, y, n_draws=20)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for table in (result.ranking(0.5).table, result.breakpoints, result.findings, result.scores):
-        with refuses("pandas", "package", error=MissingDependencyError):
-            table()
-    assert len(result.to_json()["findings"]) == len(result.rows("findings")) > 0

@@ -1,7 +1,5 @@
 """One name for each finding, as rows and as a table."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ from tests.kinds import random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import MissingDependencyError
 from uqassay.evidence.mistakes import backward_scores
 from uqassay.evidence.tables import TABLES
 
@@ -94,11 +91,3 @@ def test_subsets_without_the_ranking_of_mistakes(judged):
 def test_unknown_names_and_options_are_refused(name, options, refusal, form, judged):
     with refuses(*refusal):
         getattr(judged, form)(name, **options)
-
-
-def test_without_pandas_there_are_rows(judged, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    assert judged.rows("findings")
-    assert judged.rows("scores")
-    with refuses("pandas", "package", error=MissingDependencyError):
-        judged.table("findings")

@@ -14,7 +14,6 @@ from tests.report.figures.cases import HOSTILE, blank, hostile, legend_texts
 from tests.report.figures.every_figure import drawings, long_name, unreadable, ways
 
 import uqassay as uq
-from uqassay.errors import MissingDependencyError
 from uqassay.report import figures
 from uqassay.report.figures.frame import (
     axes_for,
@@ -256,12 +255,6 @@ def test_a_model_has_one_colour_in_every_figure(assay):
     assert len(ranking) == 1
     looks = figures.frame.looks(uq.assay({str(j): uq.Point([[0.5, 0.5]]) for j in range(20)}, [0], n_draws=2))
     assert len({(look.colour, look.marker) for look in looks.values()}) == 22
-
-
-def test_without_matplotlib_the_remedy_is_named(assay, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with refuses("matplotlib", "package", error=MissingDependencyError):
-        figures.plot_reliability(assay)
 
 
 def test_importing_the_figures_does_not_import_matplotlib():

@@ -246,7 +246,7 @@ def test_without_pytorch_nothing_begins(monkeypatch):
     for module in ("ensembles", "networks"):
         monkeypatch.delitem(sys.modules, f"uqassay.lab.methods.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with refuses("torch", "package", got="in the clone of uqassay", error=MissingDependencyError):
+    with refuses("torch", "package", got="pip install", error=MissingDependencyError):
         reproduce("credal-calibration", **TABLE)
 
 
