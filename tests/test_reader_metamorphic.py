@@ -28,7 +28,7 @@ from uqassay.predictions.files import LossyFormatWarning
 pytestmark = pytest.mark.slow
 
 N = 14
-N_COMBINATIONS = 20_000
+N_COMBINATIONS = 10_000
 N_ASSAYS = 200
 EVERY = 5  # of the variants one in so many is read; 1 reads all of them, which takes a minute
 PACKAGES = ("pandas", "pyarrow", "safetensors", "torch", "zarr")

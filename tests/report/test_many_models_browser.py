@@ -15,7 +15,7 @@ NAMES = {
     "2": ["ensemble", "dropout"],
     "6": ["deep ensemble", "MC dropout", "SWAG", "Laplace", "evidential", "single network"],
     "30": [f"model {i:02d}" for i in range(30)],
-    "100": [f"config-{i:03d}" for i in range(100)],
+    "60": [f"config-{i:03d}" for i in range(60)],
     "long": [f"{STEM}{i:02d}-{('de', 'mc-dropout', 'swag')[i % 3]}" for i in range(10)],
 }
 WIDTHS = (1400, 900, 400)
@@ -23,7 +23,7 @@ CHOICE = "#choose, #why"  # the sections with the order of the models and their 
 
 
 def assay_of(names, n=150, k=4):
-    """Models of rising skill; a hundred of them without the section on mistakes, which takes most of the time."""
+    """Models of rising skill; sixty of them without the section on mistakes, which takes most of the time."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, k, n)
     z = np.eye(k)[y] + 0.4 * rng.normal(size=(n, k))
@@ -33,7 +33,7 @@ def assay_of(names, n=150, k=4):
         )
         for i, name in enumerate(names)
     }
-    measures = () if len(names) == 100 else ("total-entropy", "credal-width")
+    measures = () if len(names) == 60 else ("total-entropy", "credal-width")
     return uq.assay(models, y, n_draws=20, measures=measures)
 
 
