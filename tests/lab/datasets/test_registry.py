@@ -12,10 +12,11 @@ from uqassay.lab.datasets import DATASETS, load_dataset
 from uqassay.lab.datasets.registry import LOADERS, sizes_of
 
 NAMES = {
-    "digits", "wine", "breast-cancer", "iris", "mnist", "mnist-10k", "fashion-mnist", "k-mnist", "kuzushiji-49",
-    "emnist-byclass", "emnist-bymerge", "emnist-balanced", "emnist-letters", "emnist-digits", "emnist-mnist", "cifar-10",
-    "cifar-10h", "cifar-100", "svhn", "caltech-101", "caltech-97", "caltech-256", "plantclef", "bacteria", "proteins",
-    "bci-iv-2a", "bci-iv-2a-cue", "openml", "hf", "npz", "two-moons", "blobs", "triangle", "gain-grid", "two-gaussians",
+    "digits", "wine", "wine-unstratified", "breast-cancer", "iris", "mnist", "mnist-10k", "fashion-mnist", "k-mnist",
+    "kuzushiji-49", "emnist-byclass", "emnist-bymerge", "emnist-balanced", "emnist-letters", "emnist-digits",
+    "emnist-mnist", "cifar-10", "cifar-10h", "cifar-100", "svhn", "caltech-101", "caltech-97", "caltech-256",
+    "plantclef", "bacteria", "proteins", "bci-iv-2a", "bci-iv-2a-cue", "openml", "hf", "npz", "two-moons", "blobs",
+    "triangle", "gain-grid", "two-gaussians",
 }  # fmt: skip
 
 

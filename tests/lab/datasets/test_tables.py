@@ -40,6 +40,13 @@ def test_bundled_sets_against_scikit_learn(name, by, needs):
 
 def test_tables_are_z_scored_by_their_training_part_but_digits_are_not(needs):
     needs("sklearn")
+    from sklearn.datasets import load_wine
+    from sklearn.model_selection import train_test_split
+
+    _, theirs, _, y = train_test_split(*load_wine(return_X_y=True), test_size=0.2, random_state=0)
+    code = load_dataset("wine-unstratified", prepare=False)
+    np.testing.assert_array_equal(code.X_test, theirs)
+    np.testing.assert_array_equal(code.y_test, y)
     wine, raw = load_dataset("wine"), load_dataset("wine", prepare=False)
     np.testing.assert_allclose(wine.X_test, raw.standardised().X_test)
     np.testing.assert_allclose(wine.X_train.mean(axis=0), 0, atol=1e-12)

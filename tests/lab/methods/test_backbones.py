@@ -23,6 +23,9 @@ from uqassay.lab.methods.backbones import N_FEATURES, Bottleneck, ResNet50, make
         ("cnn", (28, 28), 64 * 3 * 3, (64,)),
         ("cnn", (8, 8), 64, (64,)),
         ("cnn-small", (1, 28, 28), 64 * 7 * 7, (64,)),
+        ("cnn-valid", (3, 32, 32), 64 * 4 * 4, (64,)),
+        ("cnn-valid", (18, 18), 64, (64,)),
+        ("eeg-max-norm", (22, 513), 40 * ((513 - 12 - 35) // 7 + 1), (32,)),
         ("eeg", (22, 768), 40 * ((768 - 12 - 35) // 7 + 1), (32,)),
         ("eeg", (4, 47), 40, (32,)),
         (nn.Flatten(), (3, 4), 12, ()),
@@ -49,6 +52,8 @@ def test_parameters_against_counts_by_hand():
     assert n_parameters("cnn-small", (3, 32, 32)) == (27 * 32 + 32) + (288 * 64 + 64) + (576 * 64 + 64)
     # 1 × 13 temporal, 22 × 1 spatial, scale and shift of the batch norm
     assert n_parameters("eeg", (22, 768)) == (13 * 40 + 40) + (40 * 22 * 40 + 40) + 80
+    assert n_parameters("cnn-valid", (3, 32, 32)) == n_parameters("cnn-small", (3, 32, 32))
+    assert n_parameters("eeg-max-norm", (22, 768)) == n_parameters("eeg", (22, 768)) - 40
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,8 @@ def test_parameters_against_counts_by_hand():
         (3.5, (5,), "backbone", "type", "got 3.5"),
         ("cnn", (5,), "X", "shape", r"cnn.*got \(5,\)"),
         ("cnn", (3, 7, 8), "X", "shape", r"8 × 8; got \(3, 7, 8\)"),
+        ("cnn-valid", (17, 18), "X", "shape", r"18 × 18; got \(17, 18\)"),
+        ("eeg-max-norm", (22, 46), "X", "shape", r"47 .*; got \(22, 46\)"),
         ("eeg", (22, 46), "X", "shape", r"47 .*; got \(22, 46\)"),
         (nn.Linear(4, 3), (5,), "backbone", "shape", r"\(2, 5\); .* RuntimeError"),
         (nn.Identity(), (2, 5), "backbone", "shape", r"returned \(2, 2, 5\)"),
@@ -92,13 +99,30 @@ def test_images_are_learnt(backbone, channels):
     np.testing.assert_allclose(net.predict_proba(x[:1]), net.predict_proba(x)[:1], atol=1e-5)
 
 
-def test_recordings_are_learnt():
+@pytest.mark.parametrize("backbone", ["eeg", "eeg-max-norm"])
+def test_recordings_are_learnt(backbone):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     wave = np.sin(np.arange(100) * 0.8)
     x = rng.normal(size=(60, 3, 100)) + 2.0 * np.where(y[:, None, None] == [[[0]], [[0]], [[1]]][0], wave, 0)
-    net = StandardNetwork(backbone="eeg", epochs=30, batch_size=16, learning_rate=0.003).fit(x[:40], y[:40])
+    net = StandardNetwork(backbone=backbone, epochs=30, batch_size=16, learning_rate=0.003).fit(x[:40], y[:40])
     assert net.score(x[40:], y[40:]) > 0.9
+
+
+def test_filters_keep_a_norm_of_at_most_two():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 3, 60)), np.arange(30) % 2
+    options = {"epochs": 20, "batch_size": 10, "learning_rate": 0.5}
+    nets = [StandardNetwork(backbone=name, **options).fit(x, y) for name in ("eeg", "eeg-max-norm")]
+    free, bounded = (
+        [p.flatten(2).norm(dim=2) for p in net.network_.extractor.parameters() if p.ndim == 5] for net in nets
+    )
+    assert max(float(lengths.max()) for lengths in free) > 4
+    slow = StandardNetwork(backbone="eeg-max-norm", epochs=1, learning_rate=1e-6).fit(x, y).network_.extractor
+    assert all(float(p.flatten(2).norm(dim=2).max()) < 1.5 for p in slow.parameters() if p.ndim == 5)  # as they began
+    for lengths in bounded:
+        assert lengths.shape[1] == 40
+        assert float(lengths.max()) == pytest.approx(2, abs=1e-5)  # some reach it, none exceeds it
 
 
 class WithDropout(nn.Module):

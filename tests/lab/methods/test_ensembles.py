@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from tests.lab.methods.made_up_data import blobs
+from tests.refusals import refuses
 
 from uqassay import Members
 from uqassay.lab.methods import DeepEnsemble, MCDropConnect, MCDropout, StandardNetwork
@@ -122,6 +123,21 @@ def test_an_ensemble_in_parts(digits):
     for first, n in ((0, 2), (2, 3)):
         part = DeepEnsemble(first_member=first, n_members=n, **options).fit(x, y).predict_uncertainty(test_x).probs
         np.testing.assert_array_equal(part, whole[:, first : first + n])
+
+
+def test_members_may_learn_with_dropout_before_the_head(digits):
+    x, y, test_x, _ = digits
+    options = {"backbone": (16, 8), "epochs": 3, "n_members": 2}
+    plain, dropped = (DeepEnsemble(rate=rate, **options).fit(x, y) for rate in (0.0, 0.3))
+    assert [type(layer).__name__ for layer in dropped.network_.trunk] == ["Dense", "ReLU", "Dense", "ReLU", "Dropout"]
+    assert [type(layer).__name__ for layer in plain.network_.trunk] == ["Dense", "ReLU", "Dense", "ReLU"]
+    first = dropped.predict_uncertainty(test_x).probs
+    assert (first != plain.predict_uncertainty(test_x).probs).any()
+    np.testing.assert_array_equal(first, dropped.predict_uncertainty(test_x).probs)  # predictions drop nothing
+    one = MCDropout(where="last", rate=0.3, n_samples=2000, backbone=(16, 8), epochs=3).fit(x, y)  # trained alike
+    np.testing.assert_allclose(one.predict_uncertainty(test_x).mean_probs(), first[:, 0], atol=0.2)
+    with refuses("rate", "range", got="got 1"):
+        DeepEnsemble(rate=1.0).fit(x, y)
 
 
 def test_mean_of_members_is_predict_proba(digits):

@@ -244,6 +244,7 @@ def _features(request: Request) -> Dataset:
 LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
     "digits": _bundled,
     "wine": _bundled,
+    "wine-unstratified": lambda r: load_bundled("wine", test_size=r.test_size, rng=r.rng, stratified=False),
     "breast-cancer": _bundled,
     "iris": _bundled,
     "mnist": _of_idx,
@@ -294,6 +295,11 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
             Description(
                 "wine", "tabular", "", False, UCI,
                 f"178 stratified 80/20 ({DISENTANGLEMENT}: 80/20)", DISENTANGLEMENT, 0.2, True
+            ),
+            Description(
+                "wine-unstratified", "tabular", "", False, UCI,
+                f"178 split 80/20 as the code of {DISENTANGLEMENT} does: by scikit-learn, seed 0, unstratified",
+                DISENTANGLEMENT, 0.2, True
             ),
             Description("breast-cancer", "tabular", "", False, UCI, "569 stratified 80/20", "", 0.2, True),
             Description("iris", "tabular", "", False, UCI, "150 stratified 80/20", "", 0.2, True),

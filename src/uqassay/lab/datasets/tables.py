@@ -34,13 +34,18 @@ BUNDLED = {
 INK = 16.0  # the digits' pixels count ink from 0 to 16
 
 
-def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = None) -> Dataset:
-    """A set of scikit-learn, split so that every class keeps its share.
+def load_bundled(
+    name: str, *, test_size: float | int = 0.2, rng: RandomState = None, stratified: bool = True
+) -> Dataset:
+    """A set of scikit-learn with a training and a test part.
 
     Parameters
     ----------
     name : {"digits", "wine", "breast-cancer", "iris"}
         The pixels of the digits are divided by 16, so that they lie in [0, 1]; the others keep their raw values.
+    stratified : bool
+        Every class keeps its share; otherwise the rows are those of ``sklearn.model_selection.train_test_split`` with the
+        seed `rng`.
 
     Examples
     --------
@@ -51,7 +56,12 @@ def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = 
     held = getattr(sklearn, BUNDLED[name])()
     x = held.data / INK if name == "digits" else held.data
     y = held.target
-    train, test = stratified_split(y, test_size, rng)
+    if stratified:
+        train, test = stratified_split(y, test_size, rng)
+    else:
+        selection = optional_package("sklearn.model_selection", "datasets", f"the data set {name}")
+        seed = whole(0 if rng is None else rng, "rng", "an unstratified split takes a seed, for example 0", least=0)
+        train, test = selection.train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     return Dataset(
         name,
         X_train=x[train],

@@ -22,6 +22,7 @@ __all__ = [
     "ResNet50",
     "check_images",
     "check_where",
+    "for_recordings",
     "make_backbone",
 ]
 
@@ -119,17 +120,20 @@ class ResNet50(nn.Module):
 # | tuple of int | (D,), or flattened | – | these |
 # | "cnn" | (C, H, W) or (H, W) | 3 × (3 × 3 convolution of 64, ReLU, 2 × 2 max pooling) | 64 |
 # | "cnn-small" | (C, H, W) or (H, W) | 3 × 3 convolutions of 32, 64, 64 with ReLU, 2 × 2 max pooling after the first two | 64 |
+# | "cnn-valid" | the same from 18 × 18 | as "cnn-small", but without padding | 64 |
 # | "resnet50" | (1 or 3, H, W) or (H, W) from 32 × 32 | ResNet-50, 2,048 features, see `uqassay.lab.methods.backbones` | – |
 # | "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, mean pooling 35 / 7, log | 32 |
+# | "eeg-max-norm" | (channels, time) | "eeg" without ReLU and second bias, filters of norm 2 at most | 32 |
 # | torch.nn.Module | as the module expects | a copy of the module with its weights | – |
 # | callable | as its module expects | the module that it returns, a new one for every network | – |
 #
-# Both image networks and the network for EEG are those of the paper on disentanglement (App. C, and its authors' code
-# for "cnn-small"). Convolutions of images keep their size by padding, so that images from 8 × 8 up can be used.
+# "cnn" and "eeg" are those of appendix C of the paper on disentanglement, "cnn-valid" and "eeg-max-norm" those of its
+# authors' code. The convolutions of "cnn" and "cnn-small" keep the size of an image, so that 8 × 8 pixels suffice.
 
 MLP_SIZES = (64, 64)
 KERNELS = 40  # of the network for EEG
 LEAST_POWER = 1e-6  # the logarithm of a smaller power is that of this one
+GREATEST_NORM = 2.0  # of the weights of a filter of "eeg-max-norm"
 Shape = tuple[int, ...]
 
 
@@ -191,7 +195,7 @@ def make_backbone(backbone: Any, shape: Shape, image_size: int | None = None) ->
 
 def check_images(option: str, backbone: Any, shape: Shape) -> None:
     """Refuse an option for images where instances of this shape are none."""
-    if len(shape) not in (2, 3) or (isinstance(backbone, str) and backbone == "eeg"):
+    if len(shape) not in (2, 3) or for_recordings(backbone):
         got = f"got recordings {shape}" if len(shape) == 2 else f"got {shape}"
         rule = f"an instance must be an image (C, H, W) or (H, W) where {option} is given"
         fail("X", rule, got, f"reshape X or leave {option} out", code="shape")
@@ -205,7 +209,8 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
             _check_image(backbone, shape, "an image (1, H, W), (3, H, W) or (H, W) of at least 32 × 32")
             return Backbone(ResNet50, N_FEATURES, (), large=True)
         if backbone not in CONVOLUTIONAL:
-            rule = 'must be "mlp", "cnn", "cnn-small", "resnet50", "eeg", a tuple of hidden sizes or a torch.nn.Module'
+            names = ", ".join(f'"{name}"' for name in ("mlp", "resnet50", *CONVOLUTIONAL))
+            rule = f"must be {names}, a tuple of hidden sizes or a torch.nn.Module"
             fail("backbone", rule, f"got {backbone!r}", "choose one of them", code="choice")
         wanted, hidden, layers = CONVOLUTIONAL[backbone]
         _check_image(backbone, shape, wanted)
@@ -270,11 +275,11 @@ class _Log(nn.Module):
         return torch.log(x.clamp(min=LEAST_POWER))
 
 
-def _image_network(widths: tuple[int, ...], n_pools: int, shape: Shape) -> nn.Module:
+def _image_network(widths: tuple[int, ...], n_pools: int, padding: int, shape: Shape) -> nn.Module:
     channels = shape[0] if len(shape) == 3 else 1
     made: list[nn.Module] = [_AddChannels()]
     for i, (inputs, outputs) in enumerate(pairwise((channels, *widths))):
-        made += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
+        made += [nn.Conv2d(inputs, outputs, 3, padding=padding), nn.ReLU()]
         made += [nn.MaxPool2d(2)] if i < n_pools else []
     return nn.Sequential(*made, nn.Flatten())
 
@@ -286,29 +291,48 @@ def _eeg_network(shape: Shape) -> nn.Module:
         nn.ReLU(),
         nn.Conv2d(KERNELS, KERNELS, (shape[0], 1)),
         nn.ReLU(),
-        nn.BatchNorm2d(KERNELS),
-        _Square(),
-        nn.AvgPool2d((1, 35), (1, 7)),
-        _Log(),
-        nn.Flatten(),
+        *_power(),
     )
+
+
+def _bounded_eeg_network(shape: Shape) -> nn.Module:
+    over_time, over_channels = nn.Conv2d(1, KERNELS, (1, 13)), nn.Conv2d(KERNELS, KERNELS, (shape[0], 1), bias=False)
+    for convolution in (over_time, over_channels):
+        convolution.greatest_norm = GREATEST_NORM  # type: ignore[assignment]  # `Lifted` reads it
+    return nn.Sequential(_AddChannels(), over_time, over_channels, *_power())
+
+
+def _power() -> list[nn.Module]:
+    """Logarithm of the mean power of every filter."""
+    return [nn.BatchNorm2d(KERNELS), _Square(), nn.AvgPool2d((1, 35), (1, 7)), _Log(), nn.Flatten()]
 
 
 # name: what an instance must be, dense layers, layers before them
 CONVOLUTIONAL: dict[str, tuple[str, tuple[int, ...], Callable[[Shape], nn.Module]]] = {
-    "cnn": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (64, 64, 64), 3)),
-    "cnn-small": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (32, 64, 64), 2)),
+    "cnn": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (64, 64, 64), 3, 1)),
+    "cnn-small": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (32, 64, 64), 2, 1)),
+    "cnn-valid": (
+        "an image (C, H, W) or (H, W) of at least 18 × 18",
+        (64,),
+        partial(_image_network, (32, 64, 64), 2, 0),
+    ),
     "eeg": ("a recording (channels, time) of at least 47 steps", (32,), _eeg_network),
+    "eeg-max-norm": ("a recording (channels, time) of at least 47 steps", (32,), _bounded_eeg_network),
 }
 
 
+def for_recordings(backbone: Any) -> bool:
+    """Whether it takes recordings (channels, time), not images (H, W)."""
+    return isinstance(backbone, str) and backbone.startswith("eeg")
+
+
 def _check_image(name: str, shape: Shape, wanted: str) -> None:
-    if name == "eeg":
+    if for_recordings(name):
         fits = len(shape) == 2 and shape[1] >= 47
     elif name == "resnet50":
         fits = (len(shape) == 2 or (len(shape) == 3 and shape[0] in (1, 3))) and min(shape[-2:]) >= 32
     else:
-        fits = len(shape) in (2, 3) and min(shape[-2:]) >= 8
+        fits = len(shape) in (2, 3) and min(shape[-2:]) >= (18 if name == "cnn-valid" else 8)
     if not fits:
         rule = f'for the backbone "{name}" an instance must be {wanted}'
         fail("X", rule, f"got {shape}", "reshape X or use another backbone", code="shape")

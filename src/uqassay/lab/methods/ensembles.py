@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.checks import whole
+from uqassay.checks import number, whole
 from uqassay.lab.methods.backbones import Backbone
-from uqassay.lab.methods.layers import Network
+from uqassay.lab.methods.layers import Dropout, Network
 from uqassay.lab.methods.networks import NetworkClassifier, SampledClassifier, dense_layers
 from uqassay.predictions import Point
 
@@ -63,6 +63,9 @@ class DeepEnsemble(SampledClassifier):
     first_member : int
         Number of the first member, from 0. Members 5 to 9 of an ensemble can thus be trained on their own, with
         ``first_member=5, n_members=5``.
+    rate : float
+        Share of the units before the head that training sets to 0; predictions have all units. The code of the paper on
+        disentanglement has 0.3, and so has its appendix C for images.
     head, convention
         See `SampledClassifier`.
     backbone, epochs, …
@@ -71,7 +74,8 @@ class DeepEnsemble(SampledClassifier):
 
     Notes
     -----
-    The first member is the `StandardNetwork` with the same options and seed. Member m does not depend on `n_members`.
+    Without dropout the first member is the `StandardNetwork` with the same options and seed. Member m does not depend on
+    `n_members`.
 
     Examples
     --------
@@ -85,11 +89,13 @@ class DeepEnsemble(SampledClassifier):
 
     n_members: int = 10
     first_member: int = 0
+    rate: float = 0.0
 
     def _check_options(self) -> None:
         super()._check_options()
         whole(self.n_members, "n_members", "for example 10", least=1)
         whole(self.first_member, "first_member", "0 is the first", least=0)
+        number(self.rate, "rate", "0 drops nothing", low=0, high=1, ends="[)")
 
     def _n_networks(self) -> int:
         return self.n_members
@@ -99,4 +105,5 @@ class DeepEnsemble(SampledClassifier):
         return super()._seeds(purpose, index + shift)
 
     def _new_network(self, backbone: Backbone) -> Network:
-        return Network(backbone.extractor(), dense_layers(backbone), self._new_head(backbone))
+        dropped = [Dropout(self.rate)] if self.rate else []
+        return Network(backbone.extractor(), [*dense_layers(backbone), *dropped], self._new_head(backbone))

@@ -45,7 +45,7 @@ class Flipout(SampledClassifier):
     initial_rho : float
         Initial ρ; −3 is a standard deviation of 0.05.
     kl_weight : float
-        Factor of KL / N; 1 is the evidence lower bound. The paper does not print it.
+        Factor of KL / N; 1 is the evidence lower bound. The paper does not print it; the code of its authors has 32.
     head, convention
         See `SampledClassifier`.
     epochs : int

@@ -287,8 +287,8 @@ class CreINN(NetworkClassifier):
         and variance in the batch, and the radii are multiplied by the same factor. These layers then have no biases.
     backbone, epochs, …
         See `NetworkClassifier`. The convolutions of "cnn" and "cnn-small" have interval weights as well, without batch norm.
-        The convolutions of "resnet50", "eeg" and a given module have point weights, and only the dense layers after them,
-        which is the head alone for "resnet50", have interval weights.
+        All other convolutions have point weights, and only the dense layers after them have interval weights: with "resnet50"
+        the head alone.
 
     Notes
     -----

@@ -238,6 +238,11 @@ class Lifted(nn.Module):
         self.image_size = image_size
         self.vectorised = vectorised
         self._names: dict[str, str] = {}  # of the template, by the name here, which may not hold a dot
+        self._greatest_norms = {
+            _flat(f"{name}.weight"): layer.greatest_norm
+            for name, layer in module.named_modules()
+            if hasattr(layer, "greatest_norm")
+        }
         for name, p in module.named_parameters():
             self._names[_flat(name)] = name
             self.register_parameter(_flat(name), nn.Parameter(p.detach().clone()[None], p.requires_grad))
@@ -269,6 +274,13 @@ class Lifted(nn.Module):
                 for m in range(n_networks)
             ]
         )
+
+    def bound_norms(self) -> None:
+        """Shorten filters that are longer than the `greatest_norm` of their layer, where it has one (max-norm)."""
+        for name, greatest in self._greatest_norms.items():
+            weight = getattr(self, name).data  # (M, filters, …)
+            lengths = weight.flatten(2).norm(dim=2).view(*weight.shape[:2], *[1] * (weight.ndim - 2))
+            weight.mul_(greatest / lengths.clamp(min=greatest))
 
     def _resized(self, x: Tensor) -> Tensor:
         return x if self.image_size is None else resized(x, self.image_size)

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, softplus
 
 from uqassay.arrays import available_cores, row_chunks
 from uqassay.checks import fail, number, one_of, true_or_false, whole
-from uqassay.lab.methods.backbones import Backbone, check_images, make_backbone
+from uqassay.lab.methods.backbones import Backbone, check_images, for_recordings, make_backbone
 from uqassay.lab.methods.base import UncertaintyClassifier, seed_sequence
 from uqassay.lab.methods.layers import AUGMENTATIONS, Dense, Draws, Lifted, Network, ReLU
 from uqassay.lab.methods.training import (
@@ -274,8 +274,8 @@ class NetworkClassifier(UncertaintyClassifier):
     Parameters
     ----------
     backbone : str, tuple of int, torch.nn.Module or callable
-        "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "resnet50", "eeg", or a module that maps ``(n, …)`` to features
-        ``(n, d)``, to which the method adds its head; table in `uqassay.lab.methods.backbones`.
+        "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "cnn-valid", "resnet50", "eeg", "eeg-max-norm", or a module that
+        maps ``(n, …)`` to features ``(n, d)``, to which the method adds its head; table in `uqassay.lab.methods.backbones`.
     epochs : int
         Passes through the training instances.
     batch_size : int
@@ -557,7 +557,7 @@ class NetworkClassifier(UncertaintyClassifier):
         """Learn mean and standard deviation; they are 0 and 1 if `standardise` is off or nothing varies."""
         if array.ndim == 2:
             axes: tuple[int, ...] = (0,)
-        elif array.ndim == 3 and self.backbone != "eeg":
+        elif array.ndim == 3 and not for_recordings(self.backbone):
             axes = (0, 1, 2)
         else:
             axes = (0, *range(2, array.ndim))

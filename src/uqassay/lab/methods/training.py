@@ -339,6 +339,8 @@ class _Stack:
                 raise
             raise self._single_instance() from problem  # batch norm of one instance has no variance
         self.optimiser.step((each * weights.to(each.device)).sum(), self._rates())
+        if self.network.extractor is not None:
+            self.network.extractor.bound_norms()
         ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
         if ended:
             self._end_epoch(ended, x, y, loss)

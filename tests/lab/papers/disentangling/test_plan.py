@@ -1,5 +1,6 @@
 """Names of the command line: methods, decompositions, conventions, and the options that follow from them."""
 
+import numpy as np
 import pytest
 from tests.refusals import refuses
 
@@ -66,20 +67,52 @@ def test_every_convention_is_accepted_by_methods_and_conditions(name, needs):
     Conditions(**convention.conditions)
     for method in METHODS.values():
         for decomposition in (IT, GL):
-            if method.offers(decomposition) and convention.concerns(method.name, decomposition):
-                given = options(method.name, decomposition, convention.where, **convention.options)
-                build_method(method.name, **given).check_options((13,), 3)
+            for data, shape, k in (("wine", (13,), 3), ("cifar-10", (3, 32, 32), 10), ("bci", (22, 768), 4)):
+                if method.offers(decomposition) and convention.concerns(method.name, decomposition, data):
+                    own = {"backbone": DATASETS[data].backbone, **convention.own_options(method.name, data)}
+                    given = options(method.name, decomposition, convention.where, **(own if method.heads else {}))
+                    build_method(method.name, **given).check_options(shape, k)
 
 
-def test_authors_conventions():
-    assert len(Conditions(**CONVENTIONS["ten-levels"].conditions).noise_levels) == 10
-    assert len(Conditions(**CONVENTIONS["data-code"].conditions).noise_levels) == 11
-    together = Conditions(**CONVENTIONS["paper-code"].conditions)
-    assert (together.convention, len(together.noise_levels)) == ("paper-code", 10)
-    assert options("mc-dropconnect", where=CONVENTIONS["paper-code"].where)["where"] == "hidden"
-    assert not CONVENTIONS["gaussian-code"].concerns("mc-dropout", IT)
-    assert CONVENTIONS["gaussian-code"].concerns("mc-dropout", GL)
-    assert not CONVENTIONS["last-layer"].concerns("mc-dropout", IT)
+def test_the_authors_code():
+    authors = CONVENTIONS["authors"]
+    together = Conditions(**authors.conditions)
+    assert (len(together.noise_levels), together.nested_noise, together.delete_column) == (10, False, True)
+    np.testing.assert_allclose(together.noise_levels, np.linspace(0, 1, 10), atol=1e-12)
+    assert (authors.where, authors.epsilon, authors.sources) == ("last", 1e-6, {"wine": "wine-unstratified"})
+    assert options("mc-dropconnect", where=authors.where)["where"] == "hidden"
+    both = {"convention": "paper-code"}  # of Gaussian logits
+    assert authors.own_options("deep-ensemble", "wine") == {**both, "rate": 0.3}
+    assert authors.own_options("flipout", "wine") == {**both, "kl_weight": 32.0}
+    assert authors.own_options("mc-dropout", "cifar-10") == {**both, "backbone": "cnn-valid"}
+    assert authors.own_options("mc-dropout", "bci") == {**both, "backbone": "eeg-max-norm", "standardise": False}
+    assert authors.concerns("mc-dropout", "variance", "digits")
+
+
+def test_together_holds_every_choice_of_the_authors_and_no_other():
+    authors = CONVENTIONS["authors"]
+    for one in CONVENTIONS.values():
+        held = [
+            one.conditions.items() <= authors.conditions.items(),
+            one.sources.items() <= authors.sources.items(),
+            one.where in ("printed", authors.where),
+            one.epsilon <= authors.epsilon,
+            all(
+                one.own_options(method, data).items() <= authors.own_options(method, data).items()
+                for method in METHODS
+                for data in DATASETS
+            ),
+        ]
+        assert all(held) == (one.by_authors or one.name == "exact"), one.name
+
+
+def test_choices_concern_what_they_change():
+    assert not CONVENTIONS["gaussian-code"].concerns("mc-dropout", IT, "wine")
+    assert CONVENTIONS["gaussian-code"].concerns("mc-dropout", GL, "wine")
+    assert not CONVENTIONS["last-layer"].concerns("mc-dropout", IT, "wine")
+    assert not CONVENTIONS["unstratified-split"].concerns("mc-dropout", IT, "digits")
+    assert not CONVENTIONS["code-network"].concerns("mc-dropout", IT, "wine")
+    assert not CONVENTIONS["entropy-epsilon"].concerns("mc-dropout", "variance", "wine")
 
 
 def test_names_and_labels():

@@ -91,8 +91,8 @@ def test_every_convention_stands_in_one_table():
     )
     names = {cell.name for cell in found.rows}
     for method, conventions in {
-        "MC-Dropout": ("all-layers", "ten-levels", "gaussian-code", "data-code", "own-scale", "paper-code"),
-        "MC-DropConnect": ("last-layer", "ten-levels", "gaussian-code", "data-code", "own-scale", "paper-code"),
+        "MC-Dropout": ("all-layers", "unstratified-split", "gaussian-code", "entropy-epsilon", "authors"),
+        "MC-DropConnect": ("last-layer", "ten-levels", "fresh-noise", "deleted-column", "own-scale", "authors"),
     }.items():
         assert f"table2/wine/{method}/GL" in names
         assert {f"table2/wine/{method}/GL/{name}" for name in conventions} <= names
@@ -324,14 +324,19 @@ def test_subjects_are_runs():
 def test_a_convention_trains_only_what_it_changes():
     rows, _ = planned(asked(convention="each", method=("mc-dropout",), decomposition=["IT"]), None, 0)
     by_name = {row.convention.name: row for row in rows}
-    assert set(by_name) == {"exact", "all-layers", "ten-levels", "data-code", "own-scale", "paper-code"}
+    assert set(by_name) == {
+        "exact", "all-layers", "unstratified-split", "ten-levels", "fresh-noise", "deleted-column", "entropy-epsilon",
+        "own-scale", "authors",
+    }  # fmt: skip
     levels = by_name["ten-levels"]
     assert levels.base[0].key == by_name["exact"].own[0].key
     assert set(levels.own[0].conditions.values(3)) == {"label-noise"}
     assert len(levels.own[0].conditions.noise_levels) == 10
-    assert set(by_name["data-code"].own[0].conditions.values(3)) == {"dataset-size", "left-out-class"}
+    assert set(by_name["deleted-column"].own[0].conditions.values(3)) == {"left-out-class"}
+    assert by_name["entropy-epsilon"].own[0].key == by_name["exact"].own[0].key
+    assert by_name["unstratified-split"].own[0].source == "wine-unstratified"
     assert (by_name["all-layers"].base, by_name["all-layers"].own[0].options["where"]) == ((), "all")
-    assert {name for name, row in by_name.items() if row.compared} == {"exact", "paper-code"}
+    assert {name for name, row in by_name.items() if row.compared} == {"exact", "authors"}
     (alone,), _ = planned(asked(convention="ten-levels", method=("mc-dropout",), decomposition=["IT"]), None, 0)
     assert alone.base == ()
     assert len(alone.own[0].conditions.values(3)) == 3
@@ -341,7 +346,7 @@ def test_gaussian_logits_of_the_authors_reach_training_and_decomposition():
     (row,), _ = planned(asked(convention="gaussian-code", method=("flipout",)), None, 0)
     (training,) = row.own
     assert (training.options["convention"], training.convention) == ("paper-code", "paper-code")
-    (plain, _), _ = planned(asked(convention="paper-code", method=("flipout",)), None, 0)
+    (plain, _), _ = planned(asked(convention="authors", method=("flipout",)), None, 0)
     assert plain.own[0].convention == "exact"  # softmax has no second head
 
 

@@ -12,14 +12,15 @@ from uqassay.evidence.disentanglement import join_studies
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.papers.disentangling import trainings
 from uqassay.lab.papers.disentangling.trainings import (
+    AS_AUTHORS,
     PARTS,
-    WITHOUT_COLUMN,
     Conditions,
     Reduction,
     TrainingSet,
     chosen_decompositions,
     has_dense_networks,
     measure_runs,
+    smoothed_name,
     training_sets,
 )
 from uqassay.records import packed, unpacked
@@ -355,15 +356,16 @@ def test_a_class_left_out_is_missing_in_training_alone():
         np.testing.assert_array_equal(one.y_test, given.y_test)
 
 
-def test_the_authors_conventions():
-    conditions = Conditions(convention="paper-code")
-    np.testing.assert_allclose(conditions.noise_levels, np.linspace(0, 1, 10))
-    given = data()
-    for seed in (0, 1):
-        for one in sets(conditions, seed=seed)["dataset-size"]:
-            first = [np.flatnonzero(given.y_train == k) for k in range(3)]
-            rows = np.concatenate([of_k[: max(1, int(one.value * len(of_k)))] for of_k in first])
-            np.testing.assert_array_equal(one.rows, np.sort(rows))
+def test_noise_that_is_not_nested_permutes_other_rows_at_every_level():
+    given = data(counts=(4000, 4000, 4000))
+    nested, fresh = (sets(Conditions(nested_noise=n), given=given)["label-noise"] for n in (True, False))
+    for one, other in zip(nested, fresh, strict=True):
+        np.testing.assert_array_equal(np.sort(one.y_train), np.sort(other.y_train))
+    kept = [set(np.flatnonzero(one.y_train != given.y_train)) for one in fresh]
+    assert len(kept[1] - kept[2]) > 0.7 * len(kept[1])  # of independent rows a fifth meets again
+    np.testing.assert_array_equal(
+        fresh[3].y_train, sets(Conditions(nested_noise=False), given=given)["label-noise"][3].y_train
+    )
 
 
 def test_epochs_may_stay():
@@ -379,7 +381,11 @@ def test_two_classes_leave_none_out():
 
 
 def test_conditions_as_plain_values():
-    for conditions in (Conditions(), Conditions(shares=(), left_out=(0, 2)), Conditions(convention="paper-code")):
+    for conditions in (
+        Conditions(),
+        Conditions(shares=(), left_out=(0, 2)),
+        Conditions(nested_noise=False, delete_column=True),
+    ):
         assert unpacked(Conditions, packed(conditions)[0]) == conditions
 
 
@@ -399,7 +405,8 @@ def test_conditions_as_plain_values():
         ({"left_out": "some"}, "left_out", "choice", "got 'some'"),
         ({"left_out": (0.5,)}, "left_out", "type", "got 0.5"),
         ({"epochs_by_share": "no"}, "epochs_by_share", "type", "got 'no'"),
-        ({"convention": "paper"}, "convention", "choice", "got 'paper'"),
+        ({"delete_column": 1}, "delete_column", "type", "got 1"),
+        ({"nested_noise": None}, "nested_noise", "type", "got None"),
         ({"shares": (), "noise_levels": (), "left_out": ()}, "shares", "empty", "all three"),
     ],
 )
@@ -467,11 +474,20 @@ def test_the_authors_deletion_concerns_the_class_left_out_and_two_decompositions
     inside, out = given(), given("left-out-class", 1.0, (0, 2))
     for name, parts in reduction(said, out, "here").parts.items():
         same = plain(said, out, "here").parts[name]
-        assert (np.array_equal(parts.total, same.total)) == (name not in WITHOUT_COLUMN)
+        assert (np.array_equal(parts.total, same.total)) == (name not in AS_AUTHORS)
         np.testing.assert_array_equal(parts.total.shape, (2,))
         np.testing.assert_array_equal(
             reduction(said, inside, "here").parts[name].total, plain(said, inside, "here").parts[name].total
         )
+
+
+@pytest.mark.parametrize("said", [members(), logits()])
+def test_entropies_with_epsilon_are_kept_beside_the_others(said):
+    plain, both = (Reduction(n_instances=2, n_classes=3, epsilon=e)(said, given(), "here").parts for e in (0.0, 0.1))
+    assert set(both) - set(plain) == {smoothed_name(name) for name in set(plain) & set(AS_AUTHORS)}
+    for name in set(plain) & set(AS_AUTHORS):
+        np.testing.assert_array_equal(both[name].total, plain[name].total)
+        assert (both[smoothed_name(name)].total < plain[name].total).all()  # ln(p + ε) > ln p
 
 
 def test_the_convention_reaches_the_decomposition():
@@ -499,18 +515,19 @@ def test_choices():
 # -- The authors' deletion of a column, against the definition.
 
 
-def entropy(p):
-    return -sum(value * np.log(value) for value in p if value > 0)
+def entropy(p, epsilon=0.0):
+    return -sum(value * np.log(value + epsilon) for value in p if value > 0)
 
 
-@pytest.mark.parametrize("k", [0, 2])
-def test_information_theoretic_against_brute_force(k):
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 0.01])
+@pytest.mark.parametrize("k", [0, 2, None])
+def test_information_theoretic_against_brute_force(k, epsilon):
     probs = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
     probs[0, 0] = [1, 0, 0]
-    found = WITHOUT_COLUMN["information-theoretic"](uq.Members(probs), k, "exact")
+    found = AS_AUTHORS["information-theoretic"](uq.Members(probs), k, "exact", epsilon)
     for i, members in enumerate(probs):
-        others = np.delete(members, k, axis=1)
-        total, aleatoric = entropy(others.mean(axis=0)), np.mean([entropy(p) for p in others])
+        others = members if k is None else np.delete(members, k, axis=1)
+        total, aleatoric = entropy(others.mean(axis=0), epsilon), np.mean([entropy(p, epsilon) for p in others])
         np.testing.assert_allclose(
             [found.total[i], found.aleatoric[i], found.epistemic[i]], [total, aleatoric, total - aleatoric], atol=1e-12
         )
@@ -522,7 +539,7 @@ def test_gaussian_logits_against_many_draws(convention):
     rng = np.random.default_rng(1)
     mean, variance = rng.normal(size=(2, 6, 3)), rng.uniform(0.1, 2, size=(2, 6, 3))
     said = uq.GaussianLogits(mean, variance, variance_is="aleatoric", n_draws=20_000)
-    found = WITHOUT_COLUMN["gaussian-logits"](said, 1, convention)
+    found = AS_AUTHORS["gaussian-logits"](said, 1, convention, 0.0)
     noise = np.sqrt(variance).mean(axis=1) ** 2 if convention == "paper-code" else variance.mean(axis=1)
     for part, of in (("aleatoric", noise), ("epistemic", mean.var(axis=1)), ("total", noise + mean.var(axis=1))):
         for i in range(2):
@@ -534,7 +551,7 @@ def test_gaussian_logits_against_many_draws(convention):
 def test_nothing_changes_where_the_class_has_probability_0():
     probs = np.random.default_rng(2).dirichlet(np.ones(2), size=(4, 5))
     wide = np.concatenate([probs[..., :1], np.zeros((4, 5, 1)), probs[..., 1:]], axis=2)
-    found = WITHOUT_COLUMN["information-theoretic"](uq.Members(wide), 1, "exact")
+    found = AS_AUTHORS["information-theoretic"](uq.Members(wide), 1, "exact", 0.0)
     same = uq.measures.entropy_decomposition(uq.Members(probs))
     for part in ("total", "aleatoric", "epistemic"):
         np.testing.assert_allclose(getattr(found, part), getattr(same, part), atol=1e-12)

@@ -13,7 +13,7 @@ from uqassay.evidence import DisentanglementStudy, join_studies
 from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.papers.disentangling.printed import SHORT
 from uqassay.lab.papers.disentangling.tables import TableRow
-from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions
+from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions, smoothed_name
 from uqassay.lab.papers.options import (
     GivenFiles,
     given_files,
@@ -288,75 +288,149 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Convention:
-    """One choice in which the authors' code differs from the printed text, or from ours."""
+    """One choice in which the authors' code differs from the printed text, or another reading."""
 
     name: str
     sentence: str  #: What it changes
+    by_authors: bool = True  #: Whether it is a choice of the authors' code
     where: str = "printed"  #: Of `WHERE`
     options: Mapping[str, Any] = field(default_factory=dict)  #: Options of every network
+    by_method: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: Options of one method
+    by_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: Options of every network on one data set
+    sources: Mapping[str, str] = field(default_factory=dict)  #: Where other instances of a data set are found
     conditions: Mapping[str, Any] = field(default_factory=dict)  #: Arguments of `Conditions`
+    epsilon: float = 0.0  #: In entropies −Σ p ln(p + ε); the trainings are the same
     experiments: tuple[str, ...] = ()  #: Experiments that it changes; () for all
-    only: str = ""  #: The decomposition that it concerns; "" for all
+    decompositions: tuple[str, ...] = ()  #: Decompositions that it concerns; () for all
     methods: tuple[str, ...] = ()  #: Methods that it concerns; () for all
+    datasets: tuple[str, ...] = ()  #: Data sets that it concerns; () for all
 
-    def concerns(self, method: str, decomposition: str) -> bool:
-        """Whether it changes anything for a method and a decomposition."""
-        return decomposition == (self.only or decomposition) and (not self.methods or method in self.methods)
+    def concerns(self, method: str, decomposition: str, dataset: str) -> bool:
+        """Whether it changes anything for a method and a decomposition on a data set."""
+        pairs = ((self.methods, method), (self.decompositions, decomposition), (self.datasets, dataset))
+        return all(not names or name in names for names, name in pairs)
+
+    def own_options(self, method: str, dataset: str) -> dict[str, Any]:
+        """Its options of the networks of a method on a data set."""
+        return {**self.options, **self.by_method.get(method, {}), **self.by_data.get(dataset, {})}
 
 
 TEN = tuple(float(level) for level in np.linspace(0, 1, 10).round(12))
-ELEVEN = tuple(float(level) for level in np.linspace(0, 1, 11).round(12))
+IMAGES_OF_PAPER = ("fashion-mnist", "cifar-10")
 EACH = "each"  # all conventions, for the table of the differences
+
+_CHOICES = (
+    Convention(
+        name="last-layer",
+        sentence="DropConnect drops the weights before the hidden layer only",
+        where="last",
+        methods=("mc-dropconnect",),
+    ),
+    Convention(
+        name="head-dropout",
+        sentence="members of ensembles learn with dropout of 0.3 before the head; appendix C prints it for images",
+        by_method={"deep-ensemble": {"rate": 0.3}},
+        methods=("deep-ensemble",),
+    ),
+    Convention(
+        name="flipout-weight",
+        sentence="Flipout's divergence is weighted by 32/N",
+        by_method={"flipout": {"kl_weight": 32.0}},
+        methods=("flipout",),
+    ),
+    Convention(
+        name="unstratified-split",
+        sentence="Wine is split by scikit-learn with seed 0, unstratified",
+        sources={"wine": "wine-unstratified"},
+        datasets=("wine",),
+    ),
+    Convention(
+        name="code-network",
+        sentence="images have convolutions of 32, 64 and 64 without padding and two poolings; recordings have no ReLU, filters "
+        "of norm 2 at most, and are not scaled",
+        by_data={
+            **{name: {"backbone": "cnn-valid"} for name in IMAGES_OF_PAPER},
+            "bci": {"backbone": "eeg-max-norm", "standardise": False},
+        },
+        methods=IN_PAPER,
+        datasets=(*IMAGES_OF_PAPER, "bci"),
+    ),
+    Convention(
+        name="ten-levels",
+        sentence="10 levels of label noise instead of 11",
+        conditions={"noise_levels": TEN},
+        experiments=("label-noise",),
+    ),
+    Convention(
+        name="fresh-noise",
+        sentence="every level of label noise permutes new rows; the rows of a level are not among those of the next",
+        conditions={"nested_noise": False},
+        experiments=("label-noise",),
+    ),
+    Convention(
+        name="deleted-column",
+        sentence="the probability of the class left out is deleted, and the others are not renormalised",
+        conditions={"delete_column": True},
+        experiments=("left-out-class",),
+        decompositions=(INFORMATION, GAUSSIAN),
+    ),
+    Convention(
+        name="gaussian-code",
+        sentence="the second head is trained as a standard deviation and read as a variance",
+        options={"convention": "paper-code"},
+        decompositions=(GAUSSIAN,),
+        methods=IN_PAPER,
+    ),
+    Convention(
+        name="entropy-epsilon",
+        sentence="entropies are −Σ p ln(p + 1e-6)",
+        epsilon=1e-6,
+        decompositions=(INFORMATION, GAUSSIAN),
+    ),
+    Convention(
+        name="all-layers",
+        sentence="every dense layer is Bayesian",
+        by_authors=False,
+        where="all",
+        methods=("mc-dropout", "flipout"),
+    ),
+    Convention(
+        name="own-scale",
+        sentence="inputs become z-scores by the instances of each network, not once by the whole training part",
+        by_authors=False,
+        options={"standardise": True},
+        experiments=("dataset-size", "left-out-class"),
+        methods=IN_PAPER,
+    ),
+)
+
+
+def _together(name: str, sentence: str, choices: Sequence[Convention]) -> Convention:
+    """Several choices as one, for all that they concern together."""
+    merged: dict[str, dict[str, Any]] = {
+        key: {} for key in ("options", "by_method", "by_data", "sources", "conditions")
+    }
+    for choice in choices:
+        for key, found in merged.items():
+            found.update(getattr(choice, key))
+    wheres = {choice.where for choice in choices} - {"printed"}
+    return Convention(
+        name=name,
+        sentence=sentence,
+        where=wheres.pop() if wheres else "printed",
+        epsilon=max(choice.epsilon for choice in choices),
+        **merged,
+    )
+
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
     {
         convention.name: convention
         for convention in (
-            Convention(name="exact", sentence="as printed, Gaussian logits by variances"),
-            Convention(
-                name="last-layer",
-                sentence="DropConnect drops the weights before the hidden layer only (authors' code)",
-                where="last",
-                methods=("mc-dropconnect",),
-            ),
-            Convention(
-                name="all-layers",
-                sentence="every dense layer is Bayesian",
-                where="all",
-                methods=("mc-dropout", "flipout"),
-            ),
-            Convention(
-                name="ten-levels",
-                sentence="10 levels of label noise instead of 11 (authors' code)",
-                conditions={"noise_levels": TEN},
-                experiments=("label-noise",),
-            ),
-            Convention(
-                name="gaussian-code",
-                sentence="the second head is trained as a standard deviation and read as a variance (authors' code)",
-                options={"convention": "paper-code"},
-                only=GAUSSIAN,
-                methods=IN_PAPER,
-            ),
-            Convention(
-                name="data-code",
-                sentence="the same first instances in every run, and the column of the class left out deleted (authors' code)",
-                conditions={"convention": "paper-code", "noise_levels": ELEVEN},
-                experiments=("dataset-size", "left-out-class"),
-            ),
-            Convention(
-                name="own-scale",
-                sentence="inputs become z-scores by the instances of each network, not once by the whole training part",
-                options={"standardise": True},
-                experiments=("dataset-size", "left-out-class"),
-                methods=IN_PAPER,
-            ),
-            Convention(
-                name="paper-code",
-                sentence="all choices of the authors' code together",
-                where="last",
-                options={"convention": "paper-code"},
-                conditions={"convention": "paper-code", "noise_levels": TEN},
+            Convention(name="exact", sentence="as printed, Gaussian logits by variances", by_authors=False),
+            *_CHOICES,
+            _together(
+                "authors", "all choices of the authors' code together", [one for one in _CHOICES if one.by_authors]
             ),
         )
     }
@@ -453,7 +527,7 @@ def method_options(
 # convention that changes one experiment takes the others from the training as printed.
 
 CONDITION_KEYS = {"dataset-size": "shares", "label-noise": "noise_levels", "left-out-class": "left_out"}
-PRINTED_CONVENTIONS = ("exact", "paper-code")  # whose numbers may be compared with the printed ones
+PRINTED_CONVENTIONS = ("exact", "authors")  # whose numbers may be compared with the printed ones
 
 
 @final
@@ -500,6 +574,7 @@ class PlannedTraining:
     seeds: tuple[int, ...]
     decompositions: tuple[str, ...]  #: That are kept
     convention: str  #: Of the decompositions
+    epsilon: float  #: Where it is not 0, decompositions are also kept with entropies −Σ p ln(p + ε)
     limits: Mapping[str, int]  #: train_limit and test_limit, where there are any
 
     @property
@@ -549,9 +624,11 @@ class Row:
         if study is None or any(part is None or part.seeds != study.seeds for part in parts):
             return None
         measured = {name: one for part in parts if part is not None for name, one in part.measured.items()}
-        study = replace(study, measured={name: measured[name] for name in CONDITION_KEYS if name in measured})
-        if self.decomposition not in study.decompositions:
+        kept = smoothed_name(self.decomposition) if self.convention.epsilon else self.decomposition
+        if any(kept not in one.parts for one in measured.values()):
             return None
+        measured = {name: replace(one, parts={self.decomposition: one.parts[kept]}) for name, one in measured.items()}
+        study = replace(study, measured={name: measured[name] for name in CONDITION_KEYS if name in measured})
         return TableRow(
             dataset=self.dataset,
             method=self.method.label,
@@ -595,8 +672,10 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
             if absent:
                 skipped.append(f"{method.label} offers no {listed(absent)}")
             for convention in asked.conventions:
+                if asked.data is not None and convention.sources:
+                    continue  # it exchanges the instances of a data set
                 for decomposition in asked.decompositions:
-                    if decomposition not in absent and convention.concerns(method.name, decomposition):
+                    if decomposition not in absent and convention.concerns(method.name, decomposition, plan.name):
                         rows.append(maker.row(decomposition, convention))
     if not rows:
         names = listed([convention.name for convention in asked.conventions])
@@ -628,34 +707,33 @@ class _RowMaker:
             given["noise_levels"] = self.slice_.conditions["noise_levels"]
         base: tuple[PlannedTraining, ...] = ()
         if convention.experiments and any(other.name == "exact" for other in self.asked.conventions):
-            base = self.trainings(decomposition, self.options(decomposition), self.slice_.conditions)
+            base = self.trainings(decomposition, CONVENTIONS["exact"], self.slice_.conditions)
             given |= {key: () for name, key in CONDITION_KEYS.items() if name not in convention.experiments}
-        where = self.asked.where if convention.where == "printed" else convention.where
-        options = self.options(decomposition, where=where, extra=convention.options)
         return Row(
             plan=self.plan,
             dataset=self.dataset,
             method=self.method,
             decomposition=decomposition,
             convention=convention,
-            own=self.trainings(decomposition, options, given),
+            own=self.trainings(decomposition, convention, given),
             base=base,
             compared=self.slice_.as_printed and convention.name in PRINTED_CONVENTIONS,
         )
 
-    def options(
-        self, decomposition: str, *, where: str | None = None, extra: Mapping[str, Any] = MappingProxyType({})
-    ) -> dict[str, Any]:
-        where = self.asked.where if where is None else where
+    def options(self, decomposition: str, convention: Convention = CONVENTIONS["exact"]) -> dict[str, Any]:
+        where = self.asked.where if convention.where == "printed" else convention.where
+        extra = convention.own_options(self.method.name, self.plan.name)
         return method_options(self.method, decomposition, self.plan, self.slice_, where=where, extra=extra)
 
     def trainings(
-        self, decomposition: str, options: Mapping[str, Any], conditions: Mapping[str, Any]
+        self, decomposition: str, convention: Convention, conditions: Mapping[str, Any]
     ) -> tuple[PlannedTraining, ...]:
         """One for each subject, or one with all runs."""
+        options = self.options(decomposition, convention)
         n = self.slice_.runs
         seeds = tuple(range(self.seed, self.seed + n))
-        sources = self.plan.sources if self.asked.data is None else (self.asked.data.source,)
+        found = [convention.sources.get(source, source) for source in self.plan.sources]
+        sources = found if self.asked.data is None else [self.asked.data.source]
         parts = [(source, (seed,)) for source, seed in zip(sources, seeds, strict=False)]
         head = GAUSSIAN if decomposition == GAUSSIAN else ""
         kept = tuple(name for name in self.asked.decompositions if (name == GAUSSIAN) == (decomposition == GAUSSIAN))
@@ -671,6 +749,7 @@ class _RowMaker:
                 seeds=own_seeds,
                 decompositions=kept,
                 convention=options.get("convention", "exact") if head else "exact",
+                epsilon=max(one.epsilon for one in self.asked.conventions),
                 limits={key: limit for key, limit in limits.items() if limit is not None},
             )
             for source, own_seeds in (parts if len(sources) > 1 else [(sources[0], seeds)])

@@ -31,7 +31,7 @@ from uqassay.lab.papers.options import (
 )
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
-from uqassay.text import counted
+from uqassay.text import counted, listed
 
 __all__ = [
     "PRESETS",
@@ -55,8 +55,8 @@ NOTES = (
     "every run has its own subsets, its own permuted rows and its own initial weights; the test instances are the same",
     "a share of p of the training instances is trained for epochs / p; inputs are scaled once, by the whole training part, and "
     "those of bci by the instances that a network is trained on",
-    "not printed, so chosen here: the weight of Flipout's divergence is 1/N; Gaussian logits are trained by the mean "
-    "likelihood of 100 draws",
+    "not printed, so chosen here: the weight of Flipout's divergence is 1/N, where the authors' code has 32/N; Gaussian "
+    "logits are trained by the mean likelihood of 100 draws",
 )
 
 
@@ -81,9 +81,8 @@ def reproduce_disentanglement(
     ] = None,
     convention: Annotated[
         str,
-        '"exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors\' code does, '
-        'and "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the '
-        "differences.",
+        '"exact", as printed; "authors", as the authors\' code; "each" runs these two and each choice alone, and shows the '
+        f"differences: {listed([name for name in CONVENTIONS if name not in ('exact', 'authors')])}.",
     ] = "exact",
     where: Annotated[
         str,
@@ -237,6 +236,10 @@ def _cells(training: PlannedTraining) -> list[Cell]:
         source=training.source,
         label=training.label,
         conditions=training.conditions,
-        options={"decompositions": list(training.decompositions), "convention": training.convention},
+        options={
+            "decompositions": list(training.decompositions),
+            "convention": training.convention,
+            **({"epsilon": training.epsilon} if training.epsilon else {}),
+        },
         limits=training.limits,
     )

@@ -28,12 +28,12 @@ from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposi
 from uqassay.notes import Note
 from uqassay.predictions import GaussianLogits, Members, Point, Prediction, as_prediction
 from uqassay.records import packed, unpacked
-from uqassay.text import counted
+from uqassay.text import counted, listed
 
 __all__ = [
+    "AS_AUTHORS",
     "FUNCTION",
     "PARTS",
-    "WITHOUT_COLUMN",
     "Conditions",
     "Decompositions",
     "Reduction",
@@ -45,6 +45,7 @@ __all__ = [
     "chosen_decompositions",
     "has_dense_networks",
     "measure_runs",
+    "smoothed_name",
     "study_of",
     "train_block",
     "training_sets",
@@ -60,9 +61,8 @@ __all__ = [
 Labels = NDArray[np.int64]
 Rows = NDArray[np.intp]
 
-CONVENTIONS = ("exact", "paper-code")
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
-LEVELS = {"exact": 11, "paper-code": 10}  # the paper prints 0, 10, …, 100 %; the authors' code has linspace(0, 1, 10)
+LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 LEAST = 3  # conditions: the correlation of two points is always 1 or −1
 ROUNDING = 1e-9  # 100 / 0.05 must not become 1999
 
@@ -76,16 +76,18 @@ class Conditions:
     ----------
     shares : tuple of float in (0, 1]
         Shares of the training instances of each class, at least one instance of each; () leaves the experiment out.
-    noise_levels : tuple of float in [0, 1], optional
-        Shares of the rows whose labels are permuted; () leaves the experiment out. None means 0, .1, …, 1, with the
-        convention "paper-code" ten levels from 0 to 1.
+    noise_levels : tuple of float in [0, 1]
+        Shares of the rows whose labels are permuted; () leaves the experiment out.
     left_out : "all" or tuple of int
         Classes left out of the training, one at a time; () leaves the experiment out, and so does "all" of two classes.
     epochs_by_share : bool
         Train ⌊epochs / share⌋ epochs on a share of the instances, so that the number of steps hardly changes.
-    convention : {"exact", "paper-code"}
-        "paper-code" takes the authors' ten noise levels, the first ⌊share · n_k⌋ instances of each class in the given order,
-        the same in every run, and deletes the column of the class left out without renormalising.
+    nested_noise : bool
+        The rows permuted at a level are among those of every higher level; otherwise each level draws new ones, as the
+        authors' code does.
+    delete_column : bool
+        The estimates for a class left out take the probabilities of the other classes, not renormalised, as the authors' code
+        does.
 
     Examples
     --------
@@ -95,18 +97,16 @@ class Conditions:
     """
 
     shares: tuple[float, ...] = SHARES
-    noise_levels: tuple[float, ...] | None = None
+    noise_levels: tuple[float, ...] = LEVELS
     left_out: str | tuple[int, ...] = "all"
     epochs_by_share: bool = True
-    convention: str = "exact"
+    nested_noise: bool = True
+    delete_column: bool = False
 
     def __post_init__(self) -> None:
-        one_of(self.convention, "convention", CONVENTIONS, "choose one")
-        true_or_false(self.epochs_by_share, "epochs_by_share")
-        object.__setattr__(self, "epochs_by_share", bool(self.epochs_by_share))
-        if self.noise_levels is None:
-            n_levels = LEVELS[self.convention]
-            object.__setattr__(self, "noise_levels", tuple(float(v) for v in np.linspace(0, 1, n_levels).round(12)))
+        for name in ("epochs_by_share", "nested_noise", "delete_column"):
+            true_or_false(getattr(self, name), name)
+            object.__setattr__(self, name, bool(getattr(self, name)))
         object.__setattr__(self, "shares", _checked_shares("shares", self.shares, least_open=True))
         object.__setattr__(self, "noise_levels", _checked_shares("noise_levels", self.noise_levels))
         object.__setattr__(self, "left_out", _checked_classes(self.left_out))
@@ -123,7 +123,7 @@ class Conditions:
                 fail("left_out", f"must hold classes 0 … {n_classes - 1}", f"got {k}", "see class_names", code="range")
         found = {
             "dataset-size": self.shares,
-            "label-noise": self.noise_levels or (),
+            "label-noise": self.noise_levels,
             "left-out-class": tuple(float(k) for k in classes),
         }
         return {name: values for name, values in found.items() if values}
@@ -206,18 +206,14 @@ Changed = tuple[Rows, Labels, Labels, float]
 
 def _smaller(data: Dataset, conditions: Conditions, seed: int, share: float) -> Changed:
     """A share of the training instances of every class; n_k = max(1, ⌊share · n_k⌋)."""
-    y = data.y_train
-    if conditions.convention == "paper-code":
-        by_class = [np.flatnonzero(y == k) for k in range(data.n_classes)]
-        rows = np.sort(np.concatenate([of_k[: max(1, int(share * len(of_k)))] for of_k in by_class]))
-    else:
-        rows = class_shares(y, data.n_classes, share, run_stream(seed, SUBSET))
-    return rows, y[rows], data.y_test, share if conditions.epochs_by_share else 1.0
+    rows = class_shares(data.y_train, data.n_classes, share, run_stream(seed, SUBSET))
+    return rows, data.y_train[rows], data.y_test, share if conditions.epochs_by_share else 1.0
 
 
 def _noisy(data: Dataset, conditions: Conditions, seed: int, level: float) -> Changed:
     """Labels of a share of the rows permuted among each other, in the training and the test part separately."""
-    noisy = data.with_label_noise(level, rng=run_stream(seed, NOISE))
+    stream = (NOISE,) if conditions.nested_noise else (NOISE, round(level * STEPS))
+    noisy = data.with_label_noise(level, rng=run_stream(seed, *stream))
     return np.arange(len(data.y_train)), noisy.y_train, noisy.y_test, 1.0
 
 
@@ -253,23 +249,24 @@ def _checked_classes(left_out: Any) -> str | tuple[int, ...]:
     return tuple(int(k) for k in classes)
 
 
-# The authors' estimates for a class left out of the training: its column is deleted, and the rest is not renormalised.
+# The estimates of the authors' code: entropies −Σ p ln(p + ε), and for a class left out of the training over the other
+# classes, whose probabilities are not renormalised. This function is concave in p, so the difference stays ≥ 0.
 
 
-def _information_theoretic(prediction: Prediction, k: int, convention: str) -> Decomposition:
-    """−Σ p ln p of the mean over the other classes, its mean over the members, and the difference, which is ≥ 0 here too."""
+def _information_theoretic(prediction: Prediction, k: int | None, convention: str, epsilon: float) -> Decomposition:
+    """The entropy of the mean, the mean entropy of the members, and the difference."""
     members = prediction.credal()
     if not isinstance(members, Members):
         members = Members(members.hull_points())
     probs = np.asarray(members.probs, dtype=np.float64)
     shares = np.full((1, probs.shape[1]), 1 / probs.shape[1]) if members.weights is None else members.weights
-    total = _entropy(members.mean_probs(), k)
-    aleatoric = (np.atleast_2d(shares) * _entropy(probs, k)).sum(axis=1)
+    total = _entropy(members.mean_probs(), k, epsilon)
+    aleatoric = (np.atleast_2d(shares) * _entropy(probs, k, epsilon)).sum(axis=1)
     return Decomposition(total, aleatoric, np.maximum(total - aleatoric, 0.0))
 
 
-def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Decomposition:
-    """As `uqassay.measures.gaussian_logits_decomposition`, each entropy over the other classes."""
+def _gaussian_logits(prediction: GaussianLogits, k: int | None, convention: str, epsilon: float) -> Decomposition:
+    """As `uqassay.measures.gaussian_logits_decomposition`, with that entropy."""
     mean, variance = (np.asarray(values, dtype=np.float64) for values in (prediction.mean, prediction.variance))
     aleatoric = np.sqrt(variance).mean(axis=1) ** 2 if convention == "paper-code" else variance.mean(axis=1)
     epistemic = mean.var(axis=1)
@@ -279,20 +276,25 @@ def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Dec
         one = GaussianLogits(
             centre[:, None], of[:, None], variance_is="epistemic", n_draws=prediction.n_draws, seed=prediction.seed
         )
-        return _entropy(one.mean_probs(), k)
+        return _entropy(one.mean_probs(), k, epsilon)
 
     return Decomposition(entropy(aleatoric + epistemic), entropy(aleatoric), entropy(epistemic))
 
 
-def _entropy(probs: Floats, k: int) -> Floats:
-    """−Σ p ln p over all classes but k, in nats; p are probabilities ``(…, K)``."""
-    others = np.delete(probs, k, axis=-1)
-    logs = np.log(others, out=np.zeros_like(others), where=others > 0)
-    return -np.asarray((others * logs).sum(axis=-1)) + 0.0
+def _entropy(probs: Floats, k: int | None, epsilon: float) -> Floats:
+    """−Σ p ln(p + ε) in nats over all classes, or over all but k; p are probabilities ``(…, K)``."""
+    counted = probs if k is None else np.delete(probs, k, axis=-1)
+    logs = np.log(counted + epsilon, out=np.zeros_like(counted), where=counted > 0)
+    return -np.asarray((counted * logs).sum(axis=-1)) + 0.0
 
 
-# by the name of the decomposition: (prediction, class left out, convention of the decomposition) → Decomposition
-WITHOUT_COLUMN: dict[str, Callable[..., Decomposition]] = {
+def smoothed_name(decomposition: str) -> str:
+    """The name under which a decomposition with ε in its entropies is kept."""
+    return f"{decomposition}, epsilon"
+
+
+# by the name of the decomposition: (prediction, class left out or None, convention of the decomposition, ε)
+AS_AUTHORS: dict[str, Callable[..., Decomposition]] = {
     "information-theoretic": _information_theoretic,
     "gaussian-logits": _gaussian_logits,
 }
@@ -330,7 +332,10 @@ class Reduction:
     convention : {"exact", "paper-code"}
         Of the decompositions.
     delete_column : bool
-        Delete the column of the class left out, as the authors do, for the decompositions of `WITHOUT_COLUMN`.
+        Delete the column of the class left out, as the authors do, for the decompositions of `AS_AUTHORS`.
+    epsilon : float
+        Where it is not 0, these decompositions are kept twice: as they are, and as `smoothed_name` with entropies
+        −Σ p ln(p + ε).
     """
 
     n_instances: int
@@ -338,6 +343,7 @@ class Reduction:
     chosen: Mapping[str, str | Decompose] | None = None
     convention: str = "exact"
     delete_column: bool = False
+    epsilon: float = 0.0
 
     def __call__(self, said: Any, given: TrainingSet, where: str) -> Reduced:
         """Reduce what `predict_uncertainty` returned.
@@ -362,7 +368,13 @@ class Reduction:
             got = f"{where} gave {type(prediction).__name__}"
             fail("estimator", rule, got, "give a function that decomposes it", code="no-distribution")
         deleted = given.left_out if self.delete_column and not padded else None
-        parts = {name: self._parts(prediction, name, how, deleted, where) for name, how in chosen.items()}
+        parts = {name: self._parts(prediction, name, how, deleted, 0.0, where) for name, how in chosen.items()}
+        if self.epsilon:
+            parts |= {
+                smoothed_name(name): self._parts(prediction, name, how, deleted, self.epsilon, where)
+                for name, how in chosen.items()
+                if how in AS_AUTHORS
+            }
         return Reduced(probs, parts, padded)
 
     def _checked(self, said: Any, given: TrainingSet, where: str) -> Prediction:
@@ -385,12 +397,18 @@ class Reduction:
         return prediction
 
     def _parts(
-        self, prediction: Prediction, name: str, how: str | Decompose, deleted: int | None, where: str
+        self,
+        prediction: Prediction,
+        name: str,
+        how: str | Decompose,
+        deleted: int | None,
+        epsilon: float,
+        where: str,
     ) -> Decomposition:
         """The estimates of one decomposition: finite arrays ``(n,)``."""
         compute: Callable[[], Decomposition] = partial(decompose, prediction, how, convention=self.convention)
-        if deleted is not None and how in WITHOUT_COLUMN:
-            compute = partial(WITHOUT_COLUMN[str(how)], prediction, deleted, self.convention)
+        if (deleted is not None or epsilon) and how in AS_AUTHORS:
+            compute = partial(AS_AUTHORS[str(how)], prediction, deleted, self.convention, epsilon)
         try:
             parts = compute()
         except InputError as problem:
@@ -463,6 +481,7 @@ def measure_runs(
     decompositions: Decompositions = None,
     method: str = "",
     convention: str | None = None,
+    epsilon: float = 0.0,
     first_run: int | None = None,
     progress: bool = False,
 ) -> DisentanglementStudy:
@@ -482,6 +501,9 @@ def measure_runs(
         Name for the reader, by default that of the class.
     convention : {"exact", "paper-code"}, optional
         Of the decompositions: see `uqassay.measures.decompose`. By default that of the estimator if it has one.
+    epsilon : float
+        Where it is not 0, "information-theoretic" and "gaussian-logits" are also kept with entropies −Σ p ln(p + ε), under the
+        names of `smoothed_name`; the authors' code has 1e-6.
     first_run : int, optional
         Number of the first run in errors; by default runs are named by their seeds.
     progress : bool
@@ -501,7 +523,8 @@ def measure_runs(
         n_classes=data.n_classes,
         chosen=chosen,
         convention=str(convention or getattr(estimator, "convention", "exact")),
-        delete_column=conditions.convention == "paper-code",
+        delete_column=conditions.delete_column,
+        epsilon=number(epsilon, "epsilon", "0 is the exact entropy", low=0, high=1, ends="[)"),
     )
     check_data(data, conditions)
     values = conditions.values(data.n_classes)
@@ -641,7 +664,7 @@ def _notes(conditions: Conditions, data: Dataset, padded: int) -> tuple[Note, ..
 
 FUNCTION = "uqassay.lab.papers.disentangling.trainings:train_block"
 RUNS_PER_BLOCK = 10  # of dense networks, which are trained side by side; other estimators have one run in a block
-OPTIONS = ("decompositions", "convention")
+OPTIONS = ("decompositions", "convention", "epsilon")
 
 
 def block_cells(
@@ -673,7 +696,7 @@ def block_cells(
     label : str
         Name of the method for the reader, by default `method`.
     options : dict, optional
-        ``decompositions`` and ``convention`` of `measure_runs`, and ``runs_per_block``.
+        ``decompositions``, ``convention`` and ``epsilon`` of `measure_runs`, and ``runs_per_block``.
     limits : dict, optional
         ``train_limit`` and ``test_limit``: the greatest numbers of instances.
 
@@ -693,7 +716,7 @@ def block_cells(
     size = options.pop("runs_per_block", None)
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        rule = 'must be "decompositions", "convention" or "runs_per_block"'
+        rule = f"must be {listed([*OPTIONS, 'runs_per_block'], last='or')}"
         fail("options", rule, f"got {unknown[0]!r}", "remove it", code="choice")
     return [
         Cell(
