@@ -3,8 +3,8 @@
 Run: python -m benchmarks.disentanglement_tables wine [--runs 20] [--method NAME …] [--resume FOLDER] [--store]
      python -m benchmarks.disentanglement_tables digits mnist-10k [--resume FOLDER] [--store]
 
-The same trainings as `uqassay reproduce disentanglement --preset paper --runs 20 --convention each` (Wine) and `--preset cpu` (the
-others). --store keeps the tables for the guide; see benchmarks/docs_numbers.py.
+Trainings are those of `uqassay reproduce disentanglement --preset paper --runs 20 --convention each` (Wine) and `--preset cpu`
+(the others). --store keeps the tables for the guide; see benchmarks/docs_numbers.py.
 """
 
 import argparse

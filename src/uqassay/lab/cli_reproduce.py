@@ -325,11 +325,19 @@ def reproduce_command(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="A method in place of the preset's (repeatable).", metavar="NAME", show_default=False),
+        typer.Option(
+            help="A method in place of the preset's, or your own class as module:Class (repeatable).",
+            metavar="NAME",
+            show_default=False,
+        ),
     ] = None,
     convention: Annotated[
         str | None,
-        typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
+        typer.Option(
+            help="exact, or as the authors' code; help of the protocol has the names.",
+            metavar="NAME",
+            show_default="exact",
+        ),
     ] = None,
     runs: Annotated[
         int | None,
@@ -410,11 +418,14 @@ def reproduce_command(
         "seed": seed,
         "sweep": sweep or None,
     }
+    flags = ("preset", *asked)
+    if "predictors" in taken:  # which are the methods of these protocols
+        asked["predictors"] = asked.pop("method")
     options = _given(asked, taken, name)
     options |= selected_by(tables, options)
     if "preset" in taken:
         options["preset"] = preset
-    set_here = set_options(name, further or (), ("preset", *asked))
+    set_here = set_options(name, further or (), flags)
     options |= set_here
     try:
         result = _reproduced(name, options, with_progress="progress" in taken)

@@ -141,10 +141,10 @@ def _load(name: str) -> "Dataset":
 
 def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
     """Options of a method that differ from its class's defaults: those of its name, of the preset, and those given."""
-    from uqassay.lab.methods import METHODS, build_method
-    from uqassay.lab.methods.registry import method_class
+    from uqassay.lab.methods import build_method
+    from uqassay.lab.methods.registry import defaults_of, option_names_of
 
-    known = method_class(method)._get_param_names()
+    known = option_names_of(method)
     given = config.params.get(label, {})
     for key, value in given.items():
         numbers = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, int)]
@@ -155,7 +155,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
         if key in given:
             fail(f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict")
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
-    params = {**METHODS[method].defaults, **small, **given}
+    params = {**defaults_of(method), **small, **given}
     with _full_names(label):
         model = build_method(method, **_options(params))
         model.check_options()

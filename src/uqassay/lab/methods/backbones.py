@@ -298,7 +298,7 @@ def _eeg_network(shape: Shape) -> nn.Module:
 def _bounded_eeg_network(shape: Shape) -> nn.Module:
     over_time, over_channels = nn.Conv2d(1, KERNELS, (1, 13)), nn.Conv2d(KERNELS, KERNELS, (shape[0], 1), bias=False)
     for convolution in (over_time, over_channels):
-        convolution.greatest_norm = GREATEST_NORM  # type: ignore[assignment]  # `Lifted` reads it
+        convolution.greatest_norm = GREATEST_NORM  # `Lifted` reads it
     return nn.Sequential(_AddChannels(), over_time, over_channels, *_power())
 
 

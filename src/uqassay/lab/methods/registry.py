@@ -10,7 +10,17 @@ from uqassay.checks import fail
 from uqassay.files import optional_package
 from uqassay.text import listed
 
-__all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
+__all__ = [
+    "METHODS",
+    "MethodInfo",
+    "build_method",
+    "defaults_of",
+    "is_given",
+    "label_of",
+    "method_class",
+    "offered_options",
+    "option_names_of",
+]
 
 
 @final
@@ -80,7 +90,7 @@ def build_method(name: str, /, **params: Any) -> Any:
     Parameters
     ----------
     name : str
-        One of `METHODS`.
+        One of `METHODS`, or ``module:Class`` for your own class, which becomes a `uqassay.lab.methods.given.GivenMethod`.
     params
         Options of the estimator.
 
@@ -90,19 +100,54 @@ def build_method(name: str, /, **params: Any) -> Any:
     >>> build_method("snn", epochs=5)
     StandardNetwork(epochs=5)
     """
-    chosen = method_class(name)
-    options = {**METHODS[name].defaults, **params}
-    known = chosen._get_param_names()
+    own = is_given(name)
+    options = params if own else {**defaults_of(name), **params}
+    known = option_names_of(name)
     for option in options:
         if option not in known:
             fail(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")
-    return chosen(**options)
+    return load_class("given", "GivenMethod")(of=name, **options) if own else method_class(name)(**options)
+
+
+def is_given(name: str) -> bool:
+    """Whether it is ``module:Class``, a class of the user, and not the name of a method here."""
+    return isinstance(name, str) and ":" in name
+
+
+def label_of(name: str) -> str:
+    """What tables call a class of the user.
+
+    Examples
+    --------
+    >>> label_of("mymodels.nets:MyNet")
+    'MyNet'
+    """
+    return name.rpartition(":")[2]
+
+
+def option_names_of(name: str) -> list[str]:
+    """Names of the options of a method."""
+    if is_given(name):
+        return [*dict.fromkeys([*load_class("given", "option_names")(name), "random_state", "classes"])]
+    found: list[str] = method_class(name)._get_param_names()
+    return found
+
+
+def defaults_of(name: str) -> Mapping[str, Any]:
+    """The options that the name of a method stands for."""
+    return {} if is_given(name) else METHODS[name].defaults
+
+
+def offered_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a protocol that a method takes: all for a method here, those that it has for a class of the user."""
+    found: dict[str, Any] = load_class("given", "taken_options")(name, options) if is_given(name) else dict(options)
+    return found
 
 
 def method_class(name: str) -> Any:
     """The class of a method by its name; see `build_method`."""
     if name not in METHODS:
-        remedy = _suggestion(name, list(METHODS))
+        remedy = f"{_suggestion(name, list(METHODS))}; your own class is module:Class"
         fail("method", "must be the name of a method", f"got {name!r}", remedy, code="choice")
     info = METHODS[name]
     return load_class(info.module, info.class_name)

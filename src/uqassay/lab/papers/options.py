@@ -11,8 +11,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
 from uqassay.checks import fail, whole
+from uqassay.errors import InputError
 from uqassay.lab.bench.cell import MAX_SEED
 from uqassay.lab.bench.config import nearest
+from uqassay.lab.methods.registry import is_given, option_names_of
 from uqassay.text import listed
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "GivenFiles",
     "NamedOptions",
     "OtherFiles",
+    "OwnMethod",
     "Progress",
     "ProtocolOption",
     "Say",
@@ -203,6 +206,7 @@ Progress = Annotated[Say | None, "Called with a line of text at every step."]
 Figures = Annotated[PathOption, "Folder for the figures as PNG files; needs matplotlib."]
 FirstFigure = Annotated[PathOption, "Folder for Figure 1 as a PNG file; needs matplotlib."]
 FirstSeed = Annotated[int, "Seed of the first run; the next ones count up from it."]
+OwnMethod = 'Your own class is "module:Class": its row stands in the tables beside the printed ones.'
 Workers = Annotated[int, "Number of processes; the results do not depend on it."]
 OtherFiles = Annotated[
     PathOption,
@@ -252,7 +256,9 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
     return found
 
 
-def known_names(given: str | Sequence[str], parameter: str, known: Collection[str], rule: str = "") -> list[str]:
+def known_names(
+    given: str | Sequence[str], parameter: str, known: Collection[str], rule: str = "", *, own: bool = False
+) -> list[str]:
     """One or several names that are known, each once.
 
     Parameters
@@ -262,6 +268,8 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
     rule : str
         The rule of the error for an unknown name; by default that it must be one of the known ones. The remedy is the most
         similar name.
+    own : bool
+        Also take ``module:Class``, a class of the user, which must be there.
 
     Examples
     --------
@@ -272,12 +280,22 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
     if not names:
         fail(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
     for i, name in enumerate(names):
-        if name not in known:
-            said = rule or f"must be {listed(list(known), last='or')}"
+        if own and is_given(name):
+            check_given(name, parameter)
+        elif name not in known:
+            said = (rule or f"must be {listed(list(known), last='or')}") + (", or your own module:Class" if own else "")
             fail(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
         if name in names[:i]:
             fail(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
     return names
+
+
+def check_given(name: str, parameter: str) -> None:
+    """Refuse a ``module:Class`` that is not there or is no classifier."""
+    try:
+        option_names_of(name)
+    except InputError as problem:
+        raise problem.replace(parameter=parameter) from problem
 
 
 def check_whole(least: int, **values: int | None) -> None:

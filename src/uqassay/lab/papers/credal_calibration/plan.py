@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from uqassay.checks import fail, number, one_of, true_or_false
+from uqassay.lab.methods.registry import label_of
 from uqassay.lab.papers.options import check_whole, known_names
 from uqassay.lab.papers.reproduction import NO_EVIDENCE
 from uqassay.text import count, counted, listed
@@ -30,6 +31,7 @@ __all__ = [
     "OWN_TRAINING",
     "PAPER_SETS",
     "PLANS",
+    "PREDICTORS",
     "SCRATCH_NETWORKS",
     "PaperSet",
     "Table1Options",
@@ -56,6 +58,11 @@ def part_size(n: int) -> int:
     (4992, 2160)
     """
     return n // 2 - n // 2 % BATCH or n // 2
+
+
+PREDICTORS: Mapping[str, str] = MappingProxyType(
+    {"S": "snn", "DN(0.1)": "dn-0.1", "DN(0.6)": "dn-0.6", "DE": "deep-ensemble"}
+)
 
 
 @final
@@ -103,6 +110,7 @@ class Table1Options:
     #: 1,000 of Table 2, or stands in their place
     head: str | None = None
     image_size: int | None = None  #: Height and width of the images in the networks
+    predictors: str | Sequence[str] | None = None  #: Some of `PREDICTORS`, and classes of the user as ``module:Class``
     read_size: int | None = None  #: Height and width at which files of images are read and held in memory
 
     def given(self) -> dict[str, Any]:
@@ -125,6 +133,7 @@ class Table1Plan:
     epochs_of: Mapping[str, int] = field(default_factory=dict)  #: For data sets that have others
     training: Mapping[str, Any] = field(default_factory=dict)  #: Options of every network
     architectures: tuple[str, ...] = ("cnn-small",)  #: For images
+    predictors: Mapping[str, str] = field(default_factory=lambda: dict(PREDICTORS))  #: Their methods by label
     #: As `Table1Options`; an `image_size` of None is `imagenet_size` for pretrained networks and leaves images as they are
     #: for others
     end_to_end: bool = True
@@ -229,6 +238,9 @@ def plan_of(preset: str, options: Table1Options) -> Table1Plan:
     own_training = {name: given[name] for name in ("batch_size", "weight_decay") if name in given}
     changed["training"] = {**own.training, **own_training}
     changed |= {name: given[name] for name in ("end_to_end", "head", "image_size", "read_size") if name in given}
+    if "predictors" in given:
+        names = known_names(given["predictors"], "predictors", PREDICTORS, own=True)
+        changed["predictors"] = {n if n in PREDICTORS else label_of(n): PREDICTORS.get(n, n) for n in names}
     plan = replace(own, **changed)
     _check_effect(plan, given)
     return plan

@@ -23,7 +23,7 @@ from uqassay.lab.papers.credal_calibration.tables import (
     table1_steps,
 )
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.options import Progress, Say, Workers, taken_by
+from uqassay.lab.papers.options import OwnMethod, Progress, Say, Workers, taken_by
 from uqassay.lab.papers.reproduction import Reproduction
 
 __all__ = [
@@ -148,6 +148,9 @@ def reproduce_credal_calibration(
         'Data sets of the paper to train on: "cifar-10", "caltech-101", "caltech-256", "plantclef", "bacteria", '
         '"proteins".',
     ] = None,
+    predictors: Annotated[
+        str | Sequence[str] | None, f'For Table 1: "S", "DN(0.1)", "DN(0.6)", "DE". {OwnMethod}'
+    ] = None,
     architectures: Annotated[
         str | Sequence[str] | None,
         'Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, which need torchvision; "cnn-small", '
@@ -207,6 +210,7 @@ def reproduce_credal_calibration(
         data_name=data_name,
         resample=resample if figure == TABLE else None,
         dataset=dataset,
+        predictors=predictors,
         architectures=architectures,
         epochs=epochs,
         batch_size=batch_size,

@@ -15,9 +15,11 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.files import optional_package, whole_file
 from uqassay.lab.bench.cell import Cell
+from uqassay.lab.methods.registry import offered_options
 from uqassay.lab.papers.credal_calibration.plan import (
     IMAGENET_NETWORKS,
     PAPER_SETS,
+    PREDICTORS,
     Table1Options,
     Table1Plan,
     part_size,
@@ -322,7 +324,6 @@ def _in_pieces(x: Features, function: Callable[[Any], Any]) -> Features:
 # The networks learn from the training instances alone. The others are halved: one half, the paper's calibration part,
 # is tested and gives the weights; the other, its test part, says what average and weighted averages are worth.
 
-PREDICTORS = {"S": "snn", "DN(0.1)": "dn-0.1", "DN(0.6)": "dn-0.6", "DE": "deep-ensemble"}
 SIZE = {"DN(0.1)": "n_samples", "DN(0.6)": "n_samples", "DE": "n_members"}  # the option that is the number of members
 N_SMALL_SETS = 3
 ON_IMAGENET_NETWORK = "uqassay.lab.papers.credal_calibration.imagenet_networks:run_on_imagenet_network"
@@ -426,8 +427,8 @@ def trained_steps(plan: Table1Plan) -> int:
     n_images = len(plan.architectures) * len(plan.image_sets)
     n_features = len(plan.data_sets) - len(plan.image_sets) if plan.data_sets else N_SMALL_SETS
     own = 2 if plan.data_sets else 3
-    rows = (n_images + n_features) * len(PREDICTORS)
-    return own + 2 * rows + n_images * (plan.n_members - 1)
+    rows = (n_images + n_features) * len(plan.predictors)
+    return own + 2 * rows + (n_images * (plan.n_members - 1) if "DE" in plan.predictors else 0)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
@@ -442,13 +443,13 @@ def _cells_by_predictor(sets: Sequence[Table1Set], plan: Table1Plan, seed: int) 
     for one in sets:
         common = plan.method_options(one.name) | _network_options(one, plan)
         predictors, methods, params = {}, [], {}
-        for predictor, method in PREDICTORS.items():
+        for predictor, method in plan.predictors.items():
             size = {SIZE[predictor]: plan.n_members} if predictor in SIZE else {}
             split = predictor == "DE" and one.network
             own = [size] if not split else [{"first_member": m, "n_members": 1} for m in range(plan.n_members)]
             for m, options in enumerate(own, start=1):
                 label = f"{predictor} {m}" if split else predictor
-                predictors[label], params[label] = predictor, common | options
+                predictors[label], params[label] = predictor, offered_options(method, common | options)
                 methods.append(f"{label}={method}")
         label = one.label or one.title
         # "smoke" limits the instances; the other presets of a benchmark differ in nothing but such limits
@@ -483,6 +484,7 @@ def _ensemble(title: str, parts: Sequence[Any]) -> LabelledEnsemble:
     """Stored predictions of the same instances as members (n, M, K) with their labels."""
     points = [np.maximum(part.prediction.hull_points().astype(np.float64), 0.0) for part in parts]
     members = np.concatenate(points, axis=1)
+    members /= members.sum(axis=2, keepdims=True)  # of predictions in single precision
     names = tuple(f"member {m + 1}" for m in range(members.shape[1]))
     return LabelledEnsemble(title, members, np.asarray(parts[0].labels).astype(np.intp), names)
 

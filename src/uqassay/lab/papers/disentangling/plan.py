@@ -11,6 +11,7 @@ import numpy as np
 from uqassay.checks import fail
 from uqassay.evidence import DisentanglementStudy, join_studies
 from uqassay.lab.bench.cell import canonical_json
+from uqassay.lab.methods.registry import is_given, label_of, offered_options, option_names_of
 from uqassay.lab.papers.disentangling.printed import SHORT
 from uqassay.lab.papers.disentangling.tables import TableRow
 from uqassay.lab.papers.disentangling.trainings import RUNS_PER_BLOCK, Conditions, smoothed_name
@@ -255,6 +256,12 @@ class Method:
     epochs_factor: int = 1  #: Epochs relative to those of the preset: Flipout has 500 where the others have 100
     heads: tuple[str, ...] = ("softmax", GAUSSIAN)  #: Heads that it can have; () for a method without networks
 
+    @classmethod
+    def given(cls, name: str) -> "Method":
+        """A class of the user, ``module:Class``, which has heads if it has the option `head`."""
+        heads = ("softmax", GAUSSIAN) if "head" in option_names_of(name) else ()
+        return cls(name=name, label=label_of(name), heads=heads)
+
     def offers(self, decomposition: str) -> bool:
         """Whether it can be judged by a decomposition."""
         return decomposition != GAUSSIAN or GAUSSIAN in self.heads
@@ -453,7 +460,8 @@ def chosen_methods(names: str | Sequence[str] | None, plan: DataPlan, slice_: Sl
     given = [names] if isinstance(names, str) else list(names)
     by_label = {method.label.lower(): name for name, method in METHODS.items()}
     given = [by_label.get(str(name).lower(), str(name)) for name in given]
-    return [METHODS[name] for name in known_names(given, "method", METHODS, RULE.format("method"))]
+    known = known_names(given, "method", METHODS, RULE.format("method"), own=True)
+    return [Method.given(name) if is_given(name) else METHODS[name] for name in known]
 
 
 def chosen_decompositions(names: str | Sequence[str] | None) -> list[str]:
@@ -500,7 +508,7 @@ def method_options(
     if not method.offers(decomposition):
         rule = f"cannot be {decomposition} for {method.name}, which has no logits"
         fail("decomposition", rule, "", f"use {INFORMATION}, or a method with networks", code="conflict")
-    if not method.heads:
+    if not method.heads and not is_given(method.name):
         return {}
     options: dict[str, Any] = {
         "backbone": plan.backbone,
@@ -512,6 +520,8 @@ def method_options(
         "progress": False,
         **extra,
     }
+    if is_given(method.name):
+        return offered_options(method.name, options | {"n_members": slice_.n_members, "n_samples": slice_.n_samples})
     if method.name == "deep-ensemble":
         options["n_members"] = slice_.n_members
     else:

@@ -24,6 +24,7 @@ from uqassay.lab.papers.options import (
     Figures,
     FirstSeed,
     OtherFiles,
+    OwnMethod,
     Progress,
     Say,
     check_whole,
@@ -72,7 +73,8 @@ def reproduce_disentanglement(
     ] = None,
     method: Annotated[
         str | Sequence[str] | None,
-        '"mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.',
+        '"mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset. '
+        f"{OwnMethod}",
     ] = None,
     decomposition: Annotated[
         str | Sequence[str] | None,

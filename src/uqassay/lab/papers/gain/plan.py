@@ -12,6 +12,7 @@ import numpy as np
 from uqassay import checks
 from uqassay.checks import fail
 from uqassay.lab.datasets import DiscLayout, disc_layout
+from uqassay.lab.methods.registry import label_of, offered_options
 from uqassay.lab.papers.gain.printed import N_PAPER_RUNS
 from uqassay.lab.papers.options import known_names
 from uqassay.text import count, counted, listed, number, percent
@@ -314,9 +315,16 @@ METHODS: Mapping[str, GainMethod] = MappingProxyType(
 )
 
 
+def _own_method(name: str) -> GainMethod:
+    """A class of the user, with the sizes of the deep ensemble where it has such options."""
+    like = METHODS["deep-ensemble"]
+    return GainMethod(name=name, label=label_of(name), toy=like.toy, images=like.images)
+
+
 def method_options(method: GainMethod, plan: GainData, slice_: GainSlice) -> dict[str, Any]:
     """Options of `uqassay.lab.methods.build_method` for a method on a data set."""
-    return {**(method.toy if plan.is_toy else method.images), **slice_.options.get(method.name, {})}
+    options = {**(method.toy if plan.is_toy else method.images), **slice_.options.get(method.name, {})}
+    return offered_options(method.of or method.name, options)
 
 
 RULE = "must be a {} of this reproduction"
@@ -354,11 +362,11 @@ def chosen(
     """Check the options of a reproduction."""
     names = known_names("toy" if dataset is None else dataset, "dataset", DATASETS, RULE.format("data set"))
     plans = [DATASETS[name] for name in names]
-    given = None if method is None else known_names(method, "method", METHODS, RULE.format("method"))
+    given = None if method is None else known_names(method, "method", METHODS, RULE.format("method"), own=True)
     return AskedGain(
         preset=known_names([preset], "preset", PRESETS, RULE.format("preset"))[0],
         plans=tuple(_with_shares(_with_references(plans), _chosen_shares(train_share, plans))),
-        methods=None if given is None else tuple(METHODS[name] for name in given),
+        methods=None if given is None else tuple(METHODS[n] if n in METHODS else _own_method(n) for n in given),
         spreads=_chosen_spreads(spread, plans),
         data=_chosen_data(data, plans),
     )
@@ -475,6 +483,10 @@ METHODS_IN_WORDS = {
 DEFAULTS = {"n_inducing": 500, "n_members": 100}
 
 
+def _options_in_words(options: Mapping[str, Any]) -> str:
+    return listed([f"{name} = {value}" for name, value in options.items()]) if options else "its own options"
+
+
 def choice_notes(asked: AskedGain) -> list[str]:
     """Every choice that the paper does not print, for what is run."""
     notes = list(GENERAL)
@@ -493,6 +505,9 @@ def choice_notes(asked: AskedGain) -> list[str]:
         for method in asked.methods_of(slice_)
     }
     for (name, is_toy), (method, plan, slice_) in used.items():
+        if name not in METHODS_IN_WORDS:
+            notes.append(f"{method.label} is {name}, with {_options_in_words(method_options(method, plan, slice_))}")
+            continue
         options = {**DEFAULTS, **method_options(method, plan, slice_)}
         options["kernel"] = _kernel(options)
         place = "toy data" if is_toy else "images"

@@ -52,7 +52,16 @@ from uqassay.lab.papers.gain.worlds import (
     noted,
     world_params,
 )
-from uqassay.lab.papers.options import Figures, FirstSeed, NamedOptions, Progress, check_whole, named_options, taken_by
+from uqassay.lab.papers.options import (
+    Figures,
+    FirstSeed,
+    NamedOptions,
+    OwnMethod,
+    Progress,
+    check_whole,
+    named_options,
+    taken_by,
+)
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, record_of, train_cells, trained_cells
 from uqassay.measures import SCORES, score_columns
@@ -586,7 +595,8 @@ def reproduce_epistemic_gain(
     ] = None,
     method: Annotated[
         str | Sequence[str] | None,
-        '"local-gp", "local-gp-learnt", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.',
+        '"local-gp", "local-gp-learnt", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset. '
+        f"{OwnMethod}",
     ] = None,
     spread: Annotated[
         float | Sequence[float] | None,

@@ -10,12 +10,13 @@ import numpy as np
 
 from uqassay.files import optional_package
 from uqassay.lab.datasets.generated import Sample, TwoGaussians
+from uqassay.lab.methods.registry import is_given, label_of
 from uqassay.lab.papers.ranking.printed import METRICS, TRUTHS
 from uqassay.lab.papers.ranking.scorings import Scoring, columns, judge, study
 from uqassay.losses import prediction_errors, probability_gap
-from uqassay.measures import uncertainty_score
+from uqassay.measures import SCORES, uncertainty_score
 from uqassay.metrics import CorrelationStudy, expected_calibration_error, uq_auc_score, uq_c_index_score
-from uqassay.predictions import Members, Point
+from uqassay.predictions import Members, Point, Prediction
 from uqassay.statistics import Estimate
 from uqassay.text import count, interval, number, percent, text_table
 
@@ -35,10 +36,12 @@ __all__ = [
     "grid",
     "interval_methods",
     "negative_shares",
+    "own_predictors",
     "stacks",
     "sweep_table",
     "temperature_lines",
     "train",
+    "train_own",
     "train_together",
 ]
 
@@ -66,7 +69,7 @@ PASSES = (10, 50, 100)
 class GridPredictor:
     """The settings of a predictor."""
 
-    method: str  #: One of `METHODS`
+    method: str  #: One of `METHODS`, or ``module:Class``, a class of the user
     hidden: tuple[int, ...]  #: Widths of the hidden layers
     learning_rate: float
     size: int = 1  #: Number of networks of an ensemble, or of stochastic passes of MC dropout; 1 for a softmax
@@ -75,6 +78,8 @@ class GridPredictor:
     @property
     def name(self) -> str:
         """All settings in words."""
+        if is_given(self.method):
+            return f"{label_of(self.method)}, sample {self.size}"
         words = [self.method, f"{'-'.join(map(str, self.hidden))} hidden units", f"rate {self.learning_rate:g}"]
         if self.method == "deep ensemble":
             words.append(f"{self.size} networks")
@@ -94,7 +99,7 @@ class TrainedPredictor:
 
     predictor: GridPredictor
     test: Sample
-    prediction: Point | Members
+    prediction: Prediction
 
     def scorings(self) -> list[Scoring]:
         """Judge every score of its method on the test sample."""
@@ -102,9 +107,9 @@ class TrainedPredictor:
             self.prediction,
             self.test.y,
             self.test.label_probs,
-            SCORES_OF[self.predictor.method],
+            _scores_of(self.predictor.method, self.prediction),
             model=self.predictor.name,
-            method=self.predictor.method,
+            method=label_of(self.predictor.method) if is_given(self.predictor.method) else self.predictor.method,
         )
 
 
@@ -122,6 +127,30 @@ def grid(preset: str) -> tuple[GridPredictor, ...]:
     sizes = ENSEMBLES[:1] if small else ENSEMBLES
     passes = PASSES[:1] if small else PASSES
     return tuple(_predictors(hidden, rates, sizes, passes))
+
+
+def own_predictors(method: str, n: int) -> tuple[GridPredictor, ...]:
+    """A class of the user, trained on samples of its own as often as asked."""
+    return tuple(GridPredictor(method, (), 0.0, size=i) for i in range(1, n + 1))
+
+
+def train_own(predictor: GridPredictor, data: TwoGaussians, seed: int, *, one_sample: bool = False) -> TrainedPredictor:
+    """Train a class of the user on one sample, with the epochs and batches of the grid where it has such options."""
+    from uqassay.lab.methods.registry import build_method, offered_options
+
+    learn, test = _sample(predictor, data, seed, one_sample)
+    options = offered_options(predictor.method, {"epochs": EPOCHS, "batch_size": BATCH_SIZE, "progress": False})
+    state = int(np.random.default_rng(predictor.stream(seed, 1)).integers(2**31))
+    model = build_method(predictor.method, **options, random_state=state).fit(learn.x, learn.y)
+    return TrainedPredictor(predictor, test, model.predict_uncertainty(test.x))
+
+
+def _scores_of(method: str, prediction: Prediction) -> tuple[str, ...]:
+    """The scores of a method of the grid; of a class of the user all of these that its predictions offer."""
+    if not is_given(method):
+        return SCORES_OF[method]
+    every = dict.fromkeys(score for scores in SCORES_OF.values() for score in scores)
+    return tuple(score for score in every if SCORES[score].offered_by(prediction))
 
 
 def stacks(predictors: Sequence[GridPredictor]) -> list[list[GridPredictor]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import nan
 from typing import final
 
 import numpy as np
@@ -53,14 +54,18 @@ LAYOUTS: Mapping[str, PaperTable] = {
 
 
 def printed_cells(
-    dataset: str, found: CorrelationStudy, why: Callable[[str, str, float], str], *, compared: bool = True
+    dataset: str,
+    found: CorrelationStudy,
+    why: Callable[[str, str, float], str] = lambda *_: "",
+    *,
+    compared: bool = True,
 ) -> list[PrintedCell]:
     """The printed correlations of a data set in Table 1 with ours, in percent.
 
     Parameters
     ----------
     dataset : str
-        As it is printed.
+        As it is printed; another one makes a row that the paper does not have.
     found : CorrelationStudy
         Its intervals are those of the cells, widened by `HALF_UNIT`.
     why : callable
@@ -68,18 +73,22 @@ def printed_cells(
     compared : bool
         Whether the models are the printed ones; else a printed value is context, and ``agrees`` is None.
     """
+    rows = {row["metric"]: row for row in printed_table(TABLE) if row["dataset"] == dataset}
     cells = []
-    for row in (row for row in printed_table(TABLE) if row["dataset"] == dataset):
+    for metric in METRICS:
         for truth in TRUTHS:
-            printed = float(row[f"corr_{truth}_percent"])
-            r = found[row["metric"], truth]
-            name = f"table1/{dataset}/{row['metric']}/{truth}"
+            r = found[metric, truth]
+            name = f"table1/{dataset}/{metric}/{truth}"
+            if metric not in rows:
+                cells.append(PrintedCell(name, nan, 100 * float(r), 100 * r.low, 100 * r.high, None))
+                continue
+            printed = float(rows[metric][f"corr_{truth}_percent"])
             low, high = 100 * r.low - HALF_UNIT, 100 * r.high + HALF_UNIT
             cell = PrintedCell.within(name, printed, 100 * float(r), low, high)
             if not compared:
-                cell = replace(cell, agrees=None, note=f"context only: {why(row['metric'], truth, printed)}")
+                cell = replace(cell, agrees=None, note=f"context only: {why(metric, truth, printed)}")
             elif cell.agrees is False:
-                cell = replace(cell, note=why(row["metric"], truth, printed))
+                cell = replace(cell, note=why(metric, truth, printed))
             cells.append(cell)
     return cells
 

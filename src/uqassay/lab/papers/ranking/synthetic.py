@@ -15,7 +15,7 @@ import numpy as np
 from uqassay.checks import one_of, whole
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.options import Progress, Say
+from uqassay.lab.papers.options import Progress, Say, known_names
 from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.ranking.grid import (
     TrainedPredictor,
@@ -24,10 +24,12 @@ from uqassay.lab.papers.ranking.grid import (
     grid,
     interval_methods,
     negative_shares,
+    own_predictors,
     stacks,
     sweep_table,
     temperature_lines,
     train,
+    train_own,
     train_together,
 )
 from uqassay.lab.papers.ranking.printed import HALF_UNIT, LAYOUTS, SOURCE, TABLE, TRUTHS, implied_counts, printed_cells
@@ -39,6 +41,7 @@ from uqassay.text import count, interval, number
 __all__ = ["PRESETS", "GridRun", "reproduce_ranking_synthetic", "run_grid", "steps_of_ranking_synthetic"]
 
 PRESETS = ("smoke", "cpu", "paper")
+N_OWN = 10  # samples on which a class of the user is trained
 NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run again
 SWEEP_ERRORS, SWEEP_SEEDS = (0.05, 0.1, 0.15, 0.2, 0.25), 3
 PRINTED_ECE = {"misclassification": 0.09, "misalignment": -10.57}  # section 8, in percent
@@ -80,6 +83,10 @@ def reproduce_ranking_synthetic(
     seed: Annotated[int, "Seed of every sample, initial weight, batch and dropped unit."] = 0,
     bayes_error: Annotated[float, "Error of the best classifier, in (0, ½)."] = 0.15,
     one_sample: Annotated[bool, "Train and test all predictors on one sample of the data."] = False,
+    method: Annotated[
+        str | None,
+        f"Your own class as module:Class, trained on {N_OWN} samples: the row Synth + Class has its scorings and the grid's.",
+    ] = None,
     sweep: Annotated[
         bool,
         "Also run the grid at five Bayes errors, three seeds each, with a sample for each predictor and with one for all.",
@@ -122,9 +129,13 @@ def reproduce_ranking_synthetic(
     why = partial(_why, found=by_model, others=others) if compared else lambda *_: "a small part of the paper's grid"
     cells = printed_cells("Synth", by_model, why, compared=compared)
     cells += _ece_cells(run, compared=compared)
+    own = () if method is None else _own_scorings(method, data, seed, preset, one_sample=one_sample)
+    if own:
+        both = study([*run.scorings, *own], "jackknife", by_model=True)
+        cells += printed_cells(f"Synth + {own[0].method}", both, compared=False)
     reading = [_headline(run, one_sample, preset)]
     reading += interval_methods(run.scorings)
-    reading += by_part(run.scorings)
+    reading += by_part([*run.scorings, *own])
     reading += by_bayes_error(
         [(r.bayes_error, r.scorings) for r in sorted([run, *others], key=lambda r: r.bayes_error)]
     )
@@ -139,6 +150,15 @@ def reproduce_ranking_synthetic(
         drawn = write_synthetic_figures(figures, run.scorings, data, seed, one_sample=one_sample, progress=say)
         reading += [f"figure: {path}" for path in drawn]
     return Reproduction("ranking-synthetic", SOURCE, tuple(cells), LOST, tuple(reading), listed=True, layouts=LAYOUTS)
+
+
+def _own_scorings(method: str, data: TwoGaussians, seed: int, preset: str, *, one_sample: bool) -> tuple[Scoring, ...]:
+    """The scorings of a class of the user."""
+    (name,) = known_names(method, "method", (), "must be your own class", own=True)
+    predictors = own_predictors(name, 3 if preset == "smoke" else N_OWN)
+    return tuple(
+        scoring for one in predictors for scoring in train_own(one, data, seed, one_sample=one_sample).scorings()
+    )
 
 
 def run_grid(

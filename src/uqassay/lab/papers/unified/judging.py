@@ -24,8 +24,9 @@ from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.config import BenchConfig
 from uqassay.lab.bench.methods import cells_of
 from uqassay.lab.bench.store import StoredResult
+from uqassay.lab.methods.registry import offered_options
 from uqassay.lab.papers.trainings import trained_cells
-from uqassay.lab.papers.unified.plan import PREDICTORS, TrainedData, chosen_predictors
+from uqassay.lab.papers.unified.plan import PREDICTORS, Predictor, TrainedData, chosen_predictors, predictor_of
 from uqassay.losses import FLOORS, unified_loss
 from uqassay.measures import credal_uncertainty
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction
@@ -81,7 +82,7 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
         parts = data.setting.parts(predictor.method)
         for m, options in enumerate(parts, start=1):
             label = predictor.name if len(parts) == 1 else f"{predictor.name} member {m}"
-            params[label] = options | predictor.params
+            params[label] = offered_options(predictor.method, options | predictor.params)
             methods.append(f"{label}={predictor.method}")
     config = BenchConfig(
         dataset=[data.label],
@@ -96,8 +97,6 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
 
 # Predictors that are trained in parts: each member of an ensemble has a cell, so that an interrupted run loses one at
 # most.
-
-NAMES = {p.method: p.name for p in PREDICTORS}
 
 
 def whole_predictions(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[str, Prediction, StoredResult]]:
@@ -147,7 +146,7 @@ def _grouped(cells: Sequence[Cell]) -> dict[tuple[str, int], list[Cell]]:
     """The cells of each predictor and seed."""
     found: dict[tuple[str, int], list[Cell]] = {}
     for cell in cells:
-        found.setdefault((NAMES[cell.params["method"]], cell.seed), []).append(cell)
+        found.setdefault((predictor_of(cell.params["method"]), cell.seed), []).append(cell)
     return found
 
 
@@ -463,7 +462,9 @@ def judge_predictions(
         "paper": {"convention": "paper", "focal_sets": family},
     }
     judged = JudgedDataSet(dataset, int(train_counts.sum()), {}, {}, {}, *_first_runs(held, len(train_counts)))
-    credal = {p.name for p in PREDICTORS if p.credal}
+    points = {p.name for p in PREDICTORS if not p.credal} | {
+        n for n, runs in held.items() if isinstance(runs[0], Point)
+    }
     for convention in CONVENTIONS:
         stated = _stated(held, convention)
         found = assay(
@@ -478,7 +479,7 @@ def judge_predictions(
         )
         judged.assays[convention] = found
         judged.ranked[convention] = replace(
-            found, models=tuple(m for m in found.models if m.baseline or m.name in credal)
+            found, models=tuple(m for m in found.models if m.baseline or (m.name in held and m.name not in points))
         )
         judged.jensen_shannon[convention] = _with_jensen_shannon(found, stated, labels, terms[convention])
         judged.credal_uncertainty[convention], judged.undefined[convention] = _with_credal_uncertainty(
@@ -613,7 +614,9 @@ def _stated(said: Mapping[str, Sequence[Prediction]], convention: Convention) ->
     """The models in the order of Table 1, with the averages."""
     sets: dict[str, list[Prediction]] = {}
     points: dict[str, list[Prediction]] = {}
-    for predictor in PREDICTORS:
+    printed = {p.name for p in PREDICTORS}
+    own = [_own_predictor(name, runs) for name, runs in said.items() if name not in printed]
+    for predictor in (*PREDICTORS, *own):
         if predictor.name not in said:
             continue
         runs = list(said[predictor.name])
@@ -624,8 +627,14 @@ def _stated(said: Mapping[str, Sequence[Prediction]], convention: Convention) ->
         if convention == "paper" and predictor.name == "EDL":
             runs = [_divided(run) for run in runs]
         (sets if predictor.credal else points)[predictor.name] = runs
-    order: list[str] = [name for name in ("SNN", "LB-BNN Avg", "DE Avg", "DDU") if name in points]
+    order = dict.fromkeys(name for name in ("SNN", "LB-BNN Avg", "DE Avg", "DDU", *points) if name in points)
     return sets | {name: points[name] for name in order}
+
+
+def _own_predictor(name: str, runs: Sequence[Prediction]) -> Predictor:
+    """A predictor that the paper does not have: whether it is ranked, and has an average, follows from its predictions."""
+    sets = not isinstance(runs[0], Point)
+    return Predictor(name, name, sets, sets and isinstance(runs[0], (Members, Dirichlet)), {})
 
 
 def _divided(run: Prediction) -> Prediction:

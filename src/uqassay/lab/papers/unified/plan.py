@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from uqassay.checks import fail
 from uqassay.errors import InputError
-from uqassay.lab.papers.options import GivenFiles, check_whole
+from uqassay.lab.methods.registry import is_given, label_of
+from uqassay.lab.papers.options import GivenFiles, check_whole, known_names
 from uqassay.lab.papers.unified.printed import PrintedData, printed_beside
 from uqassay.text import count, counted, listed
 
@@ -264,8 +265,8 @@ PUBLISHED = {"cifar-10": (50_000, 10_000), "cifar-100": (50_000, 10_000), "mnist
 class Predictor:
     """One of the paper's predictors."""
 
-    name: str  #: As printed in the paper
-    method: str  #: Key of `uqassay.lab.methods.METHODS`
+    name: str  #: As printed in the paper; of a class of the user its name
+    method: str  #: Key of `uqassay.lab.methods.METHODS`, or ``module:Class``
     credal: bool  #: Whether it states sets, so that Tables 2 and 8 rank it
     averaged: bool  #: Whether its mean is also a model of the tables, "… Avg"
     params: dict[str, Any]  #: Options that differ from the defaults of the method, in every preset
@@ -376,10 +377,15 @@ def _check_fit(setting: TrainingSetting, data: "Dataset") -> None:
 
 def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ()) -> tuple[Predictor, ...]:
     """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for."""
-    asked = [p.name for p in PREDICTORS if p.name not in left_out] if names is None else list(names)
-    known = [p.name for p in PREDICTORS]
-    unknown = [name for name in asked if name not in known]
-    if unknown or not asked:
-        got = repr(unknown[0]) if unknown else "none"
-        fail("predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice")
-    return tuple(p for p in PREDICTORS if p.name in asked)
+    known = {p.name: p for p in PREDICTORS}
+    if names is None:
+        return tuple(p for p in PREDICTORS if p.name not in left_out)
+    rule = f"must be among {', '.join(known)}"
+    asked = known_names(names, "predictors", known, rule, own=True)
+    own = tuple(Predictor(label_of(name), name, True, False, {}) for name in asked if is_given(name))
+    return (*(p for p in PREDICTORS if p.name in asked), *own)
+
+
+def predictor_of(method: str) -> str:
+    """The name of the predictor that a method makes."""
+    return label_of(method) if is_given(method) else next(p.name for p in PREDICTORS if p.method == method)

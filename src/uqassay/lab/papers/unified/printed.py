@@ -85,6 +85,7 @@ def _ranking(title: str, source: str, models: tuple[str, ...], *names: str, **ro
         form="{} {}",
         column="{model}",
         values=("rank", "e_mean"),
+        open=True,
         ranked=True,
     )
 
@@ -181,6 +182,7 @@ LAYOUTS: Mapping[str, PaperTable] = {
         PM,
         column="{model}",
         values=("e_mean", "e_sd"),
+        open=True,
     ),
     "table9": _ranking(
         "Table 9: models by mean E, MNIST",

@@ -12,7 +12,16 @@ from typing import Annotated, Any
 from uqassay.checks import one_of
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.options import Figures, FirstSeed, OtherFiles, Progress, Workers, check_whole, given_files
+from uqassay.lab.papers.options import (
+    Figures,
+    FirstSeed,
+    OtherFiles,
+    OwnMethod,
+    Progress,
+    Workers,
+    check_whole,
+    given_files,
+)
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells
 from uqassay.lab.papers.unified.judging import (
@@ -67,7 +76,7 @@ def reproduce_unified(
     dataset: Annotated[str | Sequence[str] | None, "Data sets, instead of the preset's."] = None,
     data: OtherFiles = None,
     data_name: Annotated[str | None, "Name of these files in the output."] = None,
-    predictors: Annotated[str | Sequence[str] | None, "Names of predictors as in the paper."] = None,
+    predictors: Annotated[str | Sequence[str] | None, f"Names of predictors as in the paper. {OwnMethod}"] = None,
     backbone: Annotated[str | None, '"mlp", "cnn", "cnn-small" or "resnet50".'] = None,
     image_size: Annotated[
         int | None,
