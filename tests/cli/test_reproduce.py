@@ -48,7 +48,7 @@ def test_a_single_figure_is_drawn_by_the_option_for_all(name, run, tmp_path):
         (["--dataset", "wine,wine"], "--dataset: must be named once"),
         (
             ["--method", "mc-dropuot"],
-            "--method: must be a method of the benchmark; got 'mc-dropuot'; did you mean mc-dropout?",
+            "--method: must be a method of the benchmark, or your own module:Class; got 'mc-dropuot'; did you mean mc-dropout?",
         ),
         (["--method", "flipout", "--method", "Flipout"], "--method: must be named once; got flipout twice"),
         (["--decomposition", "varience"], "--decomposition: must be a decomposition of the benchmark; got 'varience'"),
@@ -98,7 +98,7 @@ def test_disentanglement_on_the_command_line(run, needs):
         (["--dataset", "toi"], "--dataset: must be a data set of this reproduction; got 'toi'; did you mean toy?"),
         (
             ["--method", "locl-gp"],
-            "--method: must be a method of this reproduction; got 'locl-gp'; did you mean local-gp?",
+            "--method: must be a method of this reproduction, or your own module:Class; got 'locl-gp'; did you mean local-gp?",
         ),
         (["--spread", "0"], "--spread: must be positive and finite; got 0.0"),
         (["--spread", "0.3", "--dataset", "digits"], "--spread: is of the toy data alone"),

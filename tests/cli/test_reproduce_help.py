@@ -8,7 +8,7 @@ from uqassay.lab.cli_reproduce import protocol_lines, set_options, settable, usa
 from uqassay.lab.papers import PROTOCOLS
 from uqassay.lab.papers.register import described_options, options_of
 
-FLAGS = ("preset", "data", "figures", "seed", "sweep")
+FLAGS = ("preset", "method", "data", "figures", "seed", "sweep")
 
 
 def test_the_help_ends_in_the_protocols_by_paper(run, monkeypatch):

@@ -43,7 +43,7 @@ def given_class(name: str) -> Callable[..., Any]:
     if not callable(found) or (isinstance(found, type) and ("fit" not in has or len(has) < 2)):
         rule = f"{attribute} must be a class with fit(X, y) and predict_uncertainty(X) or predict_proba(X)"
         fail("method", rule, f"it has {' and '.join(has) or 'neither'}", "add the methods", code="type")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _imported(module: str) -> Any:

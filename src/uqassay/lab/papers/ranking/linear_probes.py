@@ -18,7 +18,7 @@ from uqassay.checks import whole
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.options import FirstFigure, Progress, Say
-from uqassay.lab.papers.ranking.classifiers import PAPER, n_asked
+from uqassay.lab.papers.ranking.classifiers import PAPER, NetworkLibrary, NetworkNames, NetworkWeights, n_asked
 from uqassay.lab.papers.ranking.human_labels import (
     NOTES,
     PROBES,
@@ -63,13 +63,9 @@ def reproduce_ranking_cifar10h_probes(
         '"cifar-10", or a folder with train.npz and test.npz such as a copy of CIFAR-10. With it the networks compute '
         "features of the test images first, and the files are written to data, where finished ones are kept.",
     ] = None,
-    networks: Annotated[str | Sequence[str] | None, "Names of networks; by default the 77 of the paper's list."] = None,
-    library: Annotated[str, "Package of the networks.", ("torchvision", "timm")] = "torchvision",
-    weights: Annotated[
-        str,
-        'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" '
-        "that.",
-    ] = "all",
+    networks: NetworkNames = None,
+    library: NetworkLibrary = "torchvision",
+    weights: NetworkWeights = "all",
     batch_size: Annotated[int, "Images that a network takes at once; the probes are trained in batches of 32."] = 64,
     device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
     figures: FirstFigure = None,
@@ -110,10 +106,11 @@ def steps_of_ranking_cifar10h_probes(
     data: str | os.PathLike[str] | None = None,
     images: object = None,
     networks: str | Sequence[str] | None = None,
+    library: str = "torchvision",
     **_: object,
 ) -> int:
     """About how often the protocol reports its progress."""
-    n_made = 0 if images is None else n_asked(networks)
+    n_made = 0 if images is None else n_asked(networks, library)
     return max(1, n_made + (0 if data is None else 3 * len(feature_files(Path(data)))))
 
 
