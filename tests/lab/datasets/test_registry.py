@@ -52,7 +52,7 @@ def test_toys_by_name_and_seed(name):
         ("cancer", "is breast-cancer"),
         ("moons", "is two-moons"),
         (" IRISS ", "is iris"),
-        ("wine:3", "is wine"),
+        ("iris:3", "is iris"),
         ("openml", "is openml:<id>"),
         ("openml:", "is openml:<id>"),
         ("openml37", "is openml:<id>"),
