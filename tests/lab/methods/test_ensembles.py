@@ -126,7 +126,7 @@ def test_an_ensemble_in_parts(digits):
 
 
 def test_members_may_learn_with_dropout_before_the_head(digits):
-    x, y, test_x, _ = digits
+    x, test_x, y, _ = digits
     options = {"backbone": (16, 8), "epochs": 3, "n_members": 2}
     plain, dropped = (DeepEnsemble(rate=rate, **options).fit(x, y) for rate in (0.0, 0.3))
     assert [type(layer).__name__ for layer in dropped.network_.trunk] == ["Dense", "ReLU", "Dense", "ReLU", "Dropout"]

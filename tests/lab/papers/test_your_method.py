@@ -12,7 +12,7 @@ from uqassay.cli import main
 from uqassay.lab.methods.given import given_class
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "your-method.md").read_text(encoding="utf-8")
-CLASS = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
+CLASS = "\n".join(re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", PAGE.partition(">>> MyNet()")[0], re.M))
 COMMANDS = re.findall(r"^    uqassay (.+)$", PAGE, re.M)
 PRINTED = {  # a printed number of the table, in each form
     "unified": "0.243",
