@@ -156,7 +156,9 @@ def test_subgroups_are_named_and_counted():
     said = sentence_with(a, "Better than a")
     assert said.count("where site is") == 3
     assert "b by 0.03" in said
-    assert said.endswith("(400 cases); so is some model in 1 more part (p < .001 in 5 tests).")
+    assert said.endswith(
+        "(400 cases); some model in 1 more part; p < .001, adjusted for all pairs of models in all 5 parts."
+    )
 
 
 def test_shares_of_resamples():

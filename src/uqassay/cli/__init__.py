@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
-Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error; 3 a check on an
-interval cannot tell; 70 a fault of uqassay itself, with a traceback.
+Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error; 3 a check
+cannot tell; 70 a fault of uqassay itself, with a traceback.
 """
 
 import gc

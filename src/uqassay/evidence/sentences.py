@@ -455,7 +455,7 @@ def _parts(answer: Answer, of: dict[str, list[Claim]]) -> str:
     p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == len(found[0].models) == 1 else "≤")
     where = f"in {'a part' if len(found) == 1 else 'parts'} of the test set"
     adjusted = f"adjusted for all pairs of models in all {found[0].facts['parts']} parts"
-    return f"Better than {winner}{_at(answer)} {where}: {'; '.join(each)} ({p}, {adjusted})."
+    return sentence([f"better than {winner}{_at(answer)} {where}: {each[0]}", *each[1:], f"{p}, {adjusted}"])
 
 
 def _in_part(claim: Claim) -> str:

@@ -374,7 +374,8 @@ def answer_card(assay: "Assay") -> str:
     said += _axis(answer) if has_axis else ""
     remarks = "".join(f'<li class="is-{kind}">{kept(text)}</li>' for kind, text in answer_remarks(answer))
     said += f"<ul>{remarks}</ul>" if remarks else ""
-    explained = meanings(order_of(assay).yardsticks, answer.loss, votes=assay.labels.ndim == 2, price=not has_axis)
+    votes, several = assay.labels.ndim == 2, answer.kind == "choose" and len(answer.models) > 1
+    explained = meanings(order_of(assay).yardsticks, answer.loss, votes=votes, price=not has_axis, several=several)
     words = "".join(f"<dt>{kept(term)}</dt><dd>{kept(meaning)}</dd>" for term, meaning in explained)
     return f'<div class="answer">\n<div class="told-first">{said}</div>\n<dl>{words}</dl>\n</div>'
 

@@ -949,6 +949,9 @@ def depends_sentence(answer: Answer) -> str:
     return f"The choice depends on λ{f', and holds {rests_on}' if rests_on else ''}."
 
 
+AS_GOOD = "No model is shown to be better. Of a model that is not as good, some model is."
+
+
 class Statement(NamedTuple):
     """One statement of the card."""
 
@@ -1066,8 +1069,10 @@ def answer_remarks(answer: Answer) -> list[tuple[str, str]]:
 # -- the words -----------------------------------------------------------------------------------------------------------
 
 
-def meanings(baselines: Sequence[str], loss: str, *, votes: bool, price: bool) -> list[tuple[str, str]]:
-    """What E, its terms and "worth using" mean, in everyday words.
+def meanings(
+    baselines: Sequence[str], loss: str, *, votes: bool, price: bool, several: bool = True
+) -> list[tuple[str, str]]:
+    """What E, its terms, "worth using" and "could be as good" mean, in everyday words.
 
     Parameters
     ----------
@@ -1079,12 +1084,15 @@ def meanings(baselines: Sequence[str], loss: str, *, votes: bool, price: bool) -
         Whether labels are distributions.
     price : bool
         Whether λ, which the axis explains, is explained here.
+    several : bool
+        Whether there are models that could be as good, or not.
     """
     right = "it is the distribution of the labels" if votes else "it gives the true class the probability 1"
     worth = f"Shown to have a lower {loss} than {', and than '.join(BASELINES[name] for name in baselines)}."
+    last = [("Worth using", worth), *([("Could be as good", AS_GOOD)] if several else [])]
     if loss != MEAN_E:
         what = f"How far a prediction is from what happened; 0 if {right}. Its mean over all cases counts; lower is better."
-        return [(f"{loss[0].upper()}{loss[1:]}", what), ("Worth using", worth)]
+        return [(f"{loss[0].upper()}{loss[1:]}", what), *last]
     return [
         *([("λ", f"{PRICE.removeprefix('λ: ').capitalize()}.")] if price else []),
         (
@@ -1100,7 +1108,7 @@ def meanings(baselines: Sequence[str], loss: str, *, votes: bool, price: bool) -
             "Non-specificity: how vague",
             "The size of that set: 0 if it is one distribution, greatest if every one is allowed.",
         ),
-        ("Worth using", worth),
+        *last,
     ]
 
 

@@ -130,5 +130,7 @@ def test_meanings_follow_labels_and_baselines():
     assert said["Worth using"] == "Shown to have a lower mean E than always giving the class frequencies."
     assert said["λ"].startswith("How much a vague answer costs you")
     said = dict(meanings(["class-prior"], "log loss", votes=False, price=True))
-    assert list(said) == ["Log loss", "Worth using"]
+    assert list(said) == ["Log loss", "Worth using", "Could be as good"]
+    alone = dict(meanings(["class-prior"], "log loss", votes=False, price=True, several=False))
+    assert list(alone) == ["Log loss", "Worth using"]
     assert said["Worth using"] == "Shown to have a lower log loss than always giving the class frequencies."
