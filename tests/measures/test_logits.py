@@ -228,6 +228,14 @@ def test_free_energy_against_log_sum_exp(temperature, random_generator):
     np.testing.assert_allclose(free_energy(weighted, temperature=temperature), mean, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_free_energy_of_passes_without_variance_is_that_of_their_means(temperature, random_generator):
+    z = random_generator.normal(0, 2, (5, 3, 4))
+    passes_alone = uq.GaussianLogits(z, np.zeros_like(z), variance_is="aleatoric")
+    expected = -temperature * special.logsumexp(z / temperature, axis=2).mean(axis=1)
+    np.testing.assert_allclose(free_energy(passes_alone, temperature=temperature), expected, rtol=1e-12)
+
+
 def test_free_energy_where_probabilities_are_zero():
     z = np.array([[800.0, 0.0, -5000.0], [-900.0, 100.0, 0.0]])
     point = uq.Point.from_logits(z)

@@ -248,7 +248,9 @@ def test_the_order_of_classes_and_members_changes_no_bit(random_generator):
             np.testing.assert_array_equal(found.aleatoric, expected.aleatoric)
 
 
-def test_total_is_least_confidence_and_regrets_are_those_of_the_classes(random_generator):
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_total_is_least_confidence_and_regrets_are_those_of_the_classes(pure, random_generator, monkeypatch):
+    monkeypatch.setenv("UQASSAY_PURE", pure)
     members = uq.Members(random_generator.dirichlet(np.ones(5), (60, 3)))
     np.testing.assert_array_equal(zero_one_decomposition(members).total, least_confidence(members))
     loss, regret = regrets(members)

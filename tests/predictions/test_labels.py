@@ -156,3 +156,12 @@ def test_numbers_of_votes_are_whole_and_have_a_column_for_each_class():
 def test_numbers_of_votes_follow_the_ids():
     table = pd.DataFrame({"a": [1, 2], "b": [3, 7]}, index=["x", "y"])
     assert vote_totals(table, ids=np.array(["y", "x"])).tolist() == [9, 4]
+
+
+@pytest.mark.parametrize("names", [None, ("0", "1"), ("False", "True")])
+def test_truth_values_are_labels_of_two_classes_that_are_numbers(names):
+    found = labels_for([True, False], n_instances=2, n_classes=2, class_names=names)
+    assert found.astype(int).tolist() == [1, 0]
+    for other, n_classes in ((("cat", "dog"), 2), (("1", "0"), 2), (None, 3)):
+        with refuses("y_true", "ambiguous"):
+            labels_for([True, False], n_instances=2, n_classes=n_classes, class_names=other)
