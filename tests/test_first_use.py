@@ -143,7 +143,7 @@ def test_the_notes_count_what_language_models_lack(tmp_path, monkeypatch, capsys
     (command,) = commands_of(PARTS[2])
     assert main(shlex.split(command)[1:]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert f"qwen: has {N - 2} of {N} instances; the {N - 2} that every model has are judged" in out
+    assert f"qwen: has {N - 2} of {N} cases; the {N - 2} that every model has are judged" in out
     assert f"in {N} of {N} rows the probabilities were divided by their sums" in out
 
 

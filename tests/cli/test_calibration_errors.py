@@ -24,7 +24,7 @@ def test_the_terminal_has_a_table_and_a_sentence(files, run):
     ran = run("calibration-test", *words(files, "DE", "P"), "--draws", "39", "--measure", "ece-confidence")
     assert "Calibration error of the confidence, of the mean" in ran.out
     assert "95 % interval" in ran.out
-    assert ran.out.count("verconfident") == 2
+    assert ran.out.count("oo sure") == 2
 
 
 def test_groups_rows_and_runs(random_generator):

@@ -120,7 +120,7 @@ def test_the_table_is_plain_and_sorted(both, run):
     for model, score, area, *_ in rows:
         assert float(area) == pytest.approx(float(found.estimate(model, score)), abs=5e-4)
     assert "AUPR: average precision, 0.286 without knowledge (positive: out)" in ran.out
-    assert "Note: one-sided interval: more out-of-distribution instances would bound the other side." in ran.out
+    assert "Note: one-sided interval: more out-of-distribution cases would bound the other side." in ran.out
 
 
 def test_notes_name_the_scores_they_are_about(both, run):

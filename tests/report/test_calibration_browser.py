@@ -126,7 +126,7 @@ def test_words_and_pvalues_are_those_of_the_assay(page, assay):
         if p <= 0.05:
             assert plain(t.model) in lead
     assert "adjusted by Holm for the 8 tests" in texts(page, "#lens-calibration > .note")[0]
-    assert "all 300 instances" in texts(page, "#lens-calibration > .note")[0]
+    assert "all 300 cases" in texts(page, "#lens-calibration > .note")[0]
 
 
 def test_the_tests_are_told_once_until_the_words_of_each_are_opened(page):

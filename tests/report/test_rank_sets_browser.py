@@ -119,5 +119,5 @@ def test_marks_are_explained_where_they_are_shown(driver, tmp_path):
     driver.get(a.to_html(tmp_path / "marks.html").resolve().as_uri())
     open_all(driver)
     note = "return document.getElementById('ranking-marks').textContent"
-    assert driver.execute_script(note).startswith("† significant if rare huge losses could be excluded, which 60 cases")
+    assert driver.execute_script(note).startswith("† significant if no rare huge loss is missing from these 60 cases;")
     assert "†" in driver.execute_script("return document.getElementById('ranking').textContent")
