@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 import uqassay as uq
-from benchmarks.stored_tables import Source, Table, store
+from benchmarks.stored_tables import Source, Table, golden_numbers, store
 from uqassay.text import number
 
 CENTRE, WIDTH = 0.7, 0.05
@@ -46,8 +46,8 @@ COLUMNS = (
 )
 SOURCE = Source(
     "python -m benchmarks.bench_scale_check 500 --store",
-    "benchmarks.bench_scale_check:cell",
-    cost="about three minutes on one core",
+    "benchmarks.bench_scale_check:golden",
+    "about three minutes on one core",
 )
 
 
@@ -101,6 +101,13 @@ def cell(n: int, n_groups: int, n_sets: int, rng: np.random.Generator) -> list[f
     return (counts / n_sets).tolist()
 
 
+def golden() -> object:
+    """The check of two small data sets."""
+    rng = np.random.default_rng(0)
+    checks = (uq.assay({"m": members(n)}, labels(n, None, rng), calibration=(), n_draws=1) for n in (60, 200))
+    return [model for a in checks for model in a.scale_check(1.0).models]
+
+
 def speed() -> tuple[float, float]:
     """Seconds of ten models on 10,000 instances with ten members and classes: scaling, and one check."""
     rng = np.random.default_rng(0)
@@ -120,7 +127,7 @@ def speed() -> tuple[float, float]:
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--store"]
     n_sets = int(words[0]) if words else 1000
-    code, rows = SOURCE.code(), []
+    numbers, rows = golden_numbers(SOURCE), []
     rng = np.random.default_rng(0)
     print(f"{n_sets} data sets a cell; λ of no gain {indifferent(3):.3f} and {indifferent(1.5):.3f}")
     print(" | ".join(COLUMNS))
@@ -128,7 +135,7 @@ def main() -> None:
         rows.append([name, *(number(share) for share in cell(n, n_groups, n_sets, rng))])
         print(" | ".join(rows[-1]), flush=True)
     if "--store" in sys.argv:
-        store("scale-check", Table(COLUMNS, rows), SOURCE, code=code)
+        store("scale-check", Table(COLUMNS, rows), SOURCE, golden=numbers)
         return
     scaling, check = speed()
     print(f"ten models, 10,000 instances, ten members, ten classes: {scaling:.1f} s, then {check:.2f} s for each λ")

@@ -1,10 +1,8 @@
-"""Error rates of the credal calibration test in the settings of the paper's Figures 1 to 4.
+"""Error rates of the credal calibration test in the setting of the paper's Figure 1.
 
 Run: python -m benchmarks.credal_error_rates [--data-sets 1000] [--workers 2] [--resume FOLDER] [--store]   (four minutes)
-     python -m benchmarks.credal_error_rates --further [--data-sets 1000] …                     (six minutes)
 
-The same as `uqassay reproduce credal-calibration --figure 1 --preset paper`, and with --further Figures 2 to 4, Figure 4 with
-instances that stay as they are, and the authors' code in the setting of Figure 1. --store keeps the table for the guide; see
+The same as `uqassay reproduce credal-calibration --figure 1 --preset paper`. --store keeps the table for the guide; see
 benchmarks/docs_numbers.py. With --resume, a run that was interrupted continues.
 """
 
@@ -18,43 +16,30 @@ os.environ["OMP_NUM_THREADS"] = "1"
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
-from benchmarks.stored_tables import Source, Table, store
+from benchmarks.stored_tables import Source, Table, golden_numbers, store
 from uqassay.lab.papers.credal_calibration.error_rates import (
     ALPHAS,
     MEASURES,
     ErrorRates,
     Plan,
-    above_level,
     beside_references,
     error_rates,
     rates_of,
 )
 from uqassay.lab.papers.credal_calibration.run import FIGURES
 from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS
-from uqassay.statistics import Estimate
-from uqassay.text import count, counted, interval, listed
+from uqassay.text import count
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 COLUMNS = ("", "S1, type I", "S2, type II", "S3, type II")
 RUN = "python -m benchmarks.credal_error_rates"
-FUNCTION = "uqassay.lab.papers.credal_calibration.error_rates:judge_data_set"
-SOURCE = Source(f"{RUN} --workers 2 --store", FUNCTION, cost="four minutes of a core")
+GOLDEN = "benchmarks.credal_error_rates:golden"
+SOURCE = Source(f"{RUN} --workers 2 --store", GOLDEN, "four minutes of a core")
 
-SHOWN = (0.05, 0.2)
-FIRST = {"Figure 1": (Plan(FIGURES["1"]), 1000)}
-FURTHER = {  # and the number of data sets, by their cost
-    "Figure 2, u = .1": (Plan(FIGURES["2"]), 100),
-    "Figure 3, M = 100": (Plan(FIGURES["3"]), 100),
-    "Figure 4, K = 100": (Plan(FIGURES["4"]), 100),
-    "Figure 4, instances as they are": (Plan(FIGURES["4"], resample=False), 100),
-    "Figure 1, authors' code": (Plan(FIGURES["1"], convention="paper-code", resample=False), 40),
-}
-FURTHER_COLUMNS = (
-    "setting",
-    "measure",
-    *(f"{scenario}, α = {level}" for scenario in COLUMNS[1:] for level in (".05", ".2")),
-)
-FURTHER_SOURCE = Source(f"{RUN} --further --workers 2 --store", FUNCTION, cost="six minutes of a core")
+
+def golden() -> object:
+    """P-values of one data set of Figure 1, by scenario and measure."""
+    return error_rates(Plan(FIGURES["1"]), 1).pvalues
 
 
 def table(rates: ErrorRates) -> Table:
@@ -78,30 +63,6 @@ def table(rates: ErrorRates) -> Table:
     return Table(COLUMNS, rows, [" ".join(text)])
 
 
-def further_table(found: dict[str, ErrorRates]) -> Table:
-    """Rates with intervals at the levels .05 and .2, by setting, measure and scenario; beneath, what exceeds its level."""
-    rows, above = [], []
-    for name, rates in found.items():
-        for i, measure in enumerate(MEASURES):
-            cells = []
-            for scenario in SCENARIOS:
-                by_level = dict(zip(ALPHAS, rates_of(rates, scenario, measure), strict=True))
-                cells += [_with_interval(by_level[level]) for level in SHOWN]
-            rows.append([f"{name}; {counted(rates.n_runs, 'data set')}" if i == 0 else "", f"`{measure}`", *cells])
-        above += [f"`{measure}` in {name} ({_level(level)})" for measure, level in above_level(rates).items()]
-    worst = f"these exceed α by more than chance (most clearly at): {listed(above)}" if above else "nothing exceeds α"
-    return Table(FURTHER_COLUMNS, rows, [f"In S1 {worst}."])
-
-
-def _level(x: float) -> str:
-    return f"{x:g}".removeprefix("0")
-
-
-def _with_interval(rate: Estimate) -> str:
-    ends = interval(rate.low, rate.high).split(" to ")
-    return f"{_share(rate)} ({' to '.join(end.removeprefix('0') for end in ends)})"
-
-
 def _share(x: float) -> str:
     """Three decimals without the zero before the point."""
     return f"{x:.3f}".removeprefix("0") if 0 < x < 1 else f"{x:.0f}"
@@ -109,24 +70,17 @@ def _share(x: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data-sets", type=int, help="by default 1,000 for Figure 1, with --further 100 and 40")
+    parser.add_argument("--data-sets", type=int, help="by default 1,000")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--resume", help="folder that keeps finished data sets")
     parser.add_argument("--store", action="store_true", help="keep the table for the guide")
-    parser.add_argument(
-        "--further", action="store_true", help="Figures 2 to 4 and the authors' code, instead of Figure 1"
-    )
     told = parser.parse_args()
-    source = FURTHER_SOURCE if told.further else SOURCE
-    code = source.code()
-    found = {
-        name: error_rates(plan, told.data_sets or n, workers=told.workers, resume=told.resume)
-        for name, (plan, n) in (FURTHER if told.further else FIRST).items()
-    }
-    made = further_table(found) if told.further else table(found["Figure 1"])
-    print("\n".join([*made.markdown(), *dict.fromkeys(note for rates in found.values() for note in rates.notes)]))
+    numbers = golden_numbers(SOURCE)
+    rates = error_rates(Plan(FIGURES["1"]), told.data_sets or 1000, workers=told.workers, resume=told.resume)
+    made = table(rates)
+    print("\n".join([*made.markdown(), *rates.notes]))
     if told.store:
-        store("credal-error-rates-further" if told.further else "credal-error-rates", made, source, code=code)
+        store("credal-error-rates", made, SOURCE, golden=numbers)
 
 
 if __name__ == "__main__":

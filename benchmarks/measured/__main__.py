@@ -1,6 +1,6 @@
 """Measure tables of the guide and store them, then write the pages.
 
-    python -m benchmarks.measured                     list the names, with what each measures and its cost
+    python -m benchmarks.measured                     list the names, with what each measures
     python -m benchmarks.measured NAME ...            measure these at the size of the guide, store them, write the pages
     python -m benchmarks.measured NAME --size 20      measure with 20 samples and print; nothing is stored
 
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(told.names) - set(MEASURED):
         parser.error(f"no such table: {', '.join(sorted(unknown))}; known: {', '.join(MEASURED)}")
     if not told.names:
-        for name, measurement in MEASURED.items():
-            print(f"{name}: {measurement.source.function} ({measurement.source.cost or 'cost not known'})")
+        for name, one in MEASURED.items():
+            print(f"{name}: {dict(zip(one.names, one.titles, strict=True))[name]}")
     for measurement in {id(MEASURED[name]): MEASURED[name] for name in told.names}.values():
         made = measurement.store() if told.size is None else measurement.tables(told.size)
         for name, table in made.items():

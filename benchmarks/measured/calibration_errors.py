@@ -1,4 +1,4 @@
-"""Tables of docs/coverage-calibration-further.md on calibration errors with intervals."""
+"""Calibration errors with intervals, and bands of the reliability diagram."""
 
 from tests.metrics.calibration import test_error_coverage as module
 
@@ -6,14 +6,21 @@ from benchmarks.measured.registry import measured, percents
 from benchmarks.stored_tables import Table
 
 
-@measured(
-    "coverage-calibration-errors",
-    "band-error-rates",
-    function="tests.metrics.calibration.test_error_coverage:coverage",
-    cost="a quarter of an hour of a core",
-)
+def _golden_errors() -> object:
+    cells = (
+        ("calibrated", 2.0, 300, None),
+        ("strongly overconfident", 6.0, 300, None),
+        ("underconfident", 2.0, 300, 0.5),
+    )
+    return [module.coverage(name, scale, n, 1, correlation=c) for name, scale, n, c in cells]
+
+
+@measured("coverage-calibration-errors", "band-error-rates", page="calibration", golden=_golden_errors)
 def calibration_errors(size: int = 200) -> tuple[Table, Table]:
-    """Coverage and widths of the intervals, and error rates of bands and claims."""
+    """Calibration errors ECE / RMS: 95 % intervals that hold the truth (median width).
+
+    Bands of the reliability diagram: truth missed / false claim / any claim.
+    """
     intervals, bands = [], []
     for name, accuracy, groups, cells in module.rows(size):
         start = [name, accuracy.removeprefix("accuracy "), groups.removeprefix("correlation ")]

@@ -1,60 +1,48 @@
-"""Tables of docs/coverage-epistemic-gain.md, and the error rates of docs/epistemic-gain.md."""
+"""Epistemic gain: calibration error, cross-fitted maps, the gain of waiting, sentences."""
 
 from dataclasses import astuple
 
+import numpy as np
 from tests.evidence import gain_claims
 from tests.metrics import test_epistemic_gain_error_rates as gain
 
 from benchmarks.measured.registry import measured, percents, printed_rows
 from benchmarks.stored_tables import Table
 
-FUNCTION = "tests.metrics.test_epistemic_gain_error_rates:"
 
-
-@measured("gain-calibrated", function=FUNCTION + "eece")
-def calibrated(size: int = 500) -> Table:
-    """Calibrated estimates of the gain."""
+@measured("gain-calibrated", page="gain")
+def calibrated(size: int = 200) -> Table:
+    """Calibrated estimates of the gain: rejections at 5 %, and intervals that hold the truth."""
     columns = ("world", "rejected", "in band", "`error`", "`debiased`", "gain of a bin", "mean EECE", "mean debiased")
     return Table(columns, printed_rows(gain.print_calibrated, size))
 
 
-@measured("gain-groups", function=FUNCTION + "rejections")
-def groups(size: int = 100) -> Table:
-    """Zero-one gains in groups."""
-    columns = ("gains of ±1", "groups", "correlation 0", ".5", "1", "2 · EU, .5")
-    return Table(columns, printed_rows(gain.print_groups, size))
-
-
-@measured("gain-miscalibrated", function=FUNCTION + "eece")
-def miscalibrated(size: int = 500) -> Table:
-    """Estimates of the gain that are not calibrated."""
-    columns = ("estimate", "rejected", "`error`", "`debiased`", "mean EECE", "mean debiased", "truth")
-    return Table(columns, printed_rows(gain.print_miscalibrated, size))
-
-
-@measured("gain-cross-fitted", function=FUNCTION + "cross_fit")
-def cross_fitted(size: int = 100) -> Table:
+@measured("gain-cross-fitted", page="gain")
+def cross_fitted(size: int = 50) -> Table:
     """Cross-fitted maps."""
     columns = ("world", "rejected", "in band", "`debiased`", "mean EECE", "mean debiased", "truth", "null mean")
     return Table(columns, printed_rows(gain.print_cross_fit, size))
 
 
-@measured("gain-correlation", function=FUNCTION + "correlation_coverage")
-def correlation(size: int = 2000) -> Table:
-    """Intervals of Spearman's ρ."""
-    return Table(("estimates and gains", "true ρ", "coverage"), printed_rows(gain.print_correlation, size))
+def _golden_delay() -> object:
+    drawn = [gain.scored(draw, np.random.default_rng(0), 300) for draw in gain.ORDERED.values()]
+    return [gain.delay_curve_of_gains(one.gain, u, shares=gain.SHARES, groups=one.groups) for one, u in drawn]
 
 
-@measured("gain-delay", function=FUNCTION + "delay_coverage")
-def delay(size: int = 500) -> Table:
-    """Intervals of the gain of waiting."""
+@measured("gain-delay", page="gain", golden=_golden_delay)
+def delay(size: int = 200) -> Table:
+    """Gain of waiting: 95 % intervals that hold the truth."""
     columns = ("estimates and gains", "gain, 5 %", "20 %", "50 %", "above random, 5 %", "20 %", "50 %")
     return Table(columns, printed_rows(gain.print_delay, size))
 
 
-@measured("gain-sentences", function="tests.evidence.gain_claims:claim_rates")
-def sentences(size: int = 400) -> Table:
-    """How often sentences on the gain are false where there is nothing to find."""
+def _golden_sentences() -> object:
+    return [gain_claims.claim_rates(2, n_runs=runs, n=200) for runs in (1, 3)]
+
+
+@measured("gain-sentences", page="gain", golden=_golden_sentences)
+def sentences(size: int = 200) -> Table:
+    """Sentences on the gain that are false where there is nothing to find, %."""
     rows = []
     for runs, n in ((1, 300), (1, 2000), (6, 500)):
         found = astuple(gain_claims.claim_rates(size, n_runs=runs, n=n))

@@ -1,4 +1,4 @@
-"""Memory of an assay, in docs/performance.md; its times need an idle machine."""
+"""Memory of an assay; its times need an idle machine."""
 
 import re
 import subprocess
@@ -9,9 +9,9 @@ from benchmarks.speed.machine import describe
 from benchmarks.stored_tables import ROOT, Table
 
 
-@measured("memory-of-an-assay", function="uqassay.evidence.judgement:assay")
+@measured("memory-of-an-assay", page="speed", timed=True)
 def memory(size: int = 50_000) -> Table:
-    """Peak memory and time of an assay of files, each in a process of its own."""
+    """Memory of an assay."""
     rows = []
     for n, members, classes in ((size, 10, 1000), (20 * size, 5, 10), (size // 5, 15, 10)):
         script = [sys.executable, str(ROOT / "docs" / "measure_memory.py")]

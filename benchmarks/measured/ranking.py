@@ -1,13 +1,16 @@
-"""Tables of docs/coverage-ranking.md and docs/coverage-backward-and-ood.md."""
+"""Ranking metrics, backward scores, and detection of inputs out of distribution."""
 
+from functools import partial
+
+import numpy as np
 from tests.evidence import test_backward
 from tests.metrics.ood import test_error_rates as ood
 from tests.metrics.ood import test_scod_error_rates as scod
-from tests.metrics.ranking import equal_rankings, tied_rankings
 from tests.metrics.ranking import test_error_rates as ranking
 
-from benchmarks.measured.registry import measured, percents, printed_rows
+from benchmarks.measured.registry import measured, percents
 from benchmarks.stored_tables import Table
+from uqassay.metrics import uq_c_index_score
 
 AREAS = [  # errors, right predictions, levels
     *((2, 198, None), (4, 196, None), (4, 196, 5), (10, 190, None), (20, 20, None), (20, 180, None), (20, 180, 5)),
@@ -33,7 +36,6 @@ TESTS = [  # n, error rate, area
 ]
 UNEQUAL = {"400, 20 and 200 errors": ((20, 200), 400, 0.9), "1,000, 10 and 200 errors": ((10, 200), 1000, 0.8)}
 OTHERS = ("uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
-TIES = ((100, 3), (300, 10), (2000, 10), (2000, 100))  # n, errors
 BACKWARD = {  # rows of the guide, and the cells of which each is the greatest
     "1 × 1, 200, 10 %": [0],
     "10 × 10, 200, 5 %": [1],
@@ -50,9 +52,9 @@ def _short(value: float) -> str:
     return f"{value:g}".removeprefix("0")
 
 
-@measured("coverage-areas", function="tests.metrics.ranking.test_error_rates:coverage")
+@measured("coverage-areas", page="ranking", golden=lambda: areas(4))
 def areas(size: int = 4000) -> Table:
-    """Intervals of areas under the ROC curve."""
+    """Areas under the ROC curve (UQ-AUC): 95 % intervals that hold the truth, areas .6 / .8 / .95."""
     rows = []
     for wrong, right, levels in AREAS:
         cells = [
@@ -71,23 +73,14 @@ def areas(size: int = 4000) -> Table:
     return Table(("positive, negative instances", "adjusted", "delong"), rows)
 
 
-@measured("coverage-ties", function="tests.metrics.ranking.tied_rankings:beside_delong")
-def ties(size: int = 2000) -> Table:
-    """Intervals of areas where scores are tied; a tenth of the samples in each cell."""
-    shown = {f"{n:,}, {wrong}" for n, wrong in TIES}
-    cells = printed_rows(tied_rankings.print_ties, size)
-    adjusted, plain = (min(float(share) for row in cells for share in row[at].split(" / ")) for at in (2, 3))
-    words = (
-        f"Over all {len(cells)} rows of the command (also 100 instances with 10 errors, and 300 with 3 and 30) the adjusted "
-        f"interval covers as few as {adjusted} %, plain DeLong as few as {plain} %."
-    )
-    columns = ("instances, errors", "instances tied", "adjusted", "delong", "ratio of widths")
-    return Table(columns, [row for row in cells if row[0] in shown], [words])
+def _golden_concordance() -> object:
+    rng = np.random.default_rng(0)
+    return [uq_c_index_score(*ranking.gaps(rng, 60, kind)) for kind in CONCORDANCE]
 
 
-@measured("coverage-concordance", function="tests.metrics.ranking.test_error_rates:c_index_coverage")
+@measured("coverage-concordance", page="ranking", golden=_golden_concordance)
 def concordance(size: int = 2000) -> Table:
-    """Intervals of the UQ-C-index."""
+    """UQ-C-index: 95 % intervals that hold the truth, n = 40 / 200 / 1,000."""
     rows = [
         [label, percents(ranking.c_index_coverage(kind, n, size, 6) for n in (40, 200, 1000))]
         for kind, label in CONCORDANCE.items()
@@ -95,9 +88,9 @@ def concordance(size: int = 2000) -> Table:
     return Table(("predictions", "coverage"), rows)
 
 
-@measured("paired-ranking-tests", function="tests.metrics.ranking.test_error_rates:rejections")
+@measured("paired-ranking-tests", page="ranking")
 def paired_tests(size: int = 4000) -> Table:
-    """Type-I error of the paired tests."""
+    """Paired tests of equally good rankings: rejections at 1 / 5 / 10 %."""
     rows = []
     for n, rate, auc in TESTS:
         cells = [
@@ -119,65 +112,14 @@ def paired_tests(size: int = 4000) -> Table:
     return Table(("instances, errors, area", "two scores of one model", "two models"), rows, [words])
 
 
-@measured("ranking-power", function="tests.metrics.ranking.test_error_rates:rejections")
-def power(size: int = 4000) -> Table:
-    """Power of the paired tests; a tenth of the samples."""
-    rows = []
-    for d in (0.02, 0.05, 0.1):
-        cells = [
-            percents(
-                (
-                    ranking.rejections(lambda r: draw(r, n, 0.1, (0.8, 0.8 + d), 0.5), max(size // 10, 20), 11)[1]  # noqa: B023
-                    for draw in (ranking.two_scores, ranking.two_models)
-                ),
-                0,
-            )
-            for n in (200, 1000, 5000)
-        ]
-        rows.append([f".{100 * d:02.0f}" + (", scores / models" if d == 0.02 else ""), *cells])
-    return Table(("d", "n = 200", "n = 1,000", "n = 5,000"), rows)
+def _golden_backward() -> object:
+    cells = test_backward.CHANCE[0], test_backward.POWER[2]
+    return [test_backward.drawn(np.random.default_rng(0), **cell).backward for cell in cells]
 
 
-@measured("ranking-rank-sets", function="tests.metrics.ranking.equal_rankings:false_pairs", cost="an hour of a core")
-def rank_sets(size: int = 100) -> Table:
-    """Rank sets of equally good rankings."""
-    kept = {
-        *(
-            f"models, {g} groups, 10 % errors, {ties}"
-            for g in (5, 10, 30)
-            for ties in ("no ties", "97 % tied, certain")
-        ),
-        *(
-            f"{label}, {cell} errors, {ties}"
-            for label in ("scores", "models")
-            for cell in ("100, 10", "300, 30")
-            for ties in ("no ties", "97 % tied, certain", "two values")
-        ),
-    }
-    rows = []
-    for number, (name, world) in enumerate(equal_rankings.worlds().items()):
-        if name not in kept:
-            continue
-        cells = [
-            equal_rankings.false_pairs(world, j, equal_rankings.METRICS, n_samples=size, seed=[number, j])
-            for j in equal_rankings.RANKINGS
-        ]
-        rows.append([name, *(percents(column) for column in zip(*cells, strict=True))])
-    return Table(("rankings", "UQ-AUC", "UQ-C-index", "AURC"), rows)
-
-
-@measured("ranking-two-models", function="tests.metrics.ranking.equal_rankings:error_of_two")
-def two_models(size: int = 500) -> Table:
-    """Two equal models in groups."""
-    found = {tuple(row[:3]): ", ".join(row[3:]) for row in printed_rows(equal_rankings.print_groups_of_two, size)}
-    sizes = ("equal", "60, 45, …, 1")
-    rows = [[g, *(found[g, kind, f"{wrong} %"] for wrong in (10, 30) for kind in sizes)] for g in ("5", "10", "30")]
-    return Table(("groups", "10 % errors, equal", "10 %, unequal", "30 %, equal", "30 %, unequal"), rows)
-
-
-@measured("backward-false", function="tests.evidence.test_backward:rates", cost="an hour of a core")
-def backward_false(size: int = 250) -> Table:
-    """Scores that are called backward although they are independent of the errors."""
+@measured("backward-false", page="ranking", golden=_golden_backward)
+def backward_false(size: int = 60) -> Table:
+    """Backward scores: assays that call a score backward although it is random."""
     found = [test_backward.rates(size, 1, **cell)[0] for cell in test_backward.CHANCE]
     rows = [[name, percents([max(found[i] for i in cells)])] for name, cells in BACKWARD.items()]
     small, large = (percents([test_backward.rates(size, 1, **cell)[1]]) for cell in test_backward.COSTLESS)
@@ -189,35 +131,16 @@ def backward_false(size: int = 250) -> Table:
     return Table(("J × S, n, error rate", "any called backward"), rows, [words])
 
 
-@measured("backward-power", function="tests.evidence.test_backward:rates")
-def backward_power(size: int = 60) -> Table:
-    """Power to find backward scores; with 5,000 instances two fifths of the data sets."""
-    rows = []
-    for auc in (0.45, 0.4, 0.3):
-        cells = [cell for cell in test_backward.POWER if cell["auc"] == auc]
-        found = [test_backward.rates(size if c["n"] < 5000 else max(size * 2 // 5, 1), 1, **c) for c in cells]
-        rows.append([f"{auc:.2f}".removeprefix("0"), *(percents(f[2:]) for f in found)])
-    return Table(("UQ-AUC", "n = 300", "n = 1,000", "n = 5,000"), rows)
+def _golden_ood(metric: str) -> object:
+    rng, found = np.random.default_rng(0), []
+    for options in ({}, {"levels": 5}, {"grouped": True}):
+        samples, groups = ood.draw(rng, 60, 50, 0.8, **options)
+        found.append(ood.METRICS[metric](*ood.sides(*samples), **groups))
+    return found
 
 
-@measured("ood-paired-tests", function="tests.metrics.ood.test_error_rates:rejections")
-def ood_paired(size: int = 10_000) -> Table:
-    """Type-I error of the paired tests."""
-    shares = {
-        name: [
-            100 * ood.rejections(name, m, n, (auc, auc), 0.5, size, 12)[1]
-            for m, n in ((200, 200), (1000, 200), (1000, 1000))
-            for auc in ood.AUCS
-        ]
-        for name in ("fpr95-out", "ood-auc", "aupr-out")
-    }
-    both = [*shares["ood-auc"], *shares["aupr-out"]]
-    words = (
-        "Paired tests of two scores of correlation .5 at nominal 5 % (areas as above, 200 to 1,000 instances a side) rejected "
-        f"{min(shares['fpr95-out']):.1f} to {max(shares['fpr95-out']):.1f} % for FPR95 and {min(both):.1f} to "
-        f"{max(both):.1f} % for ROC-AUC and average precision."
-    )
-    return Table(text=[words])
+def _golden_scod() -> object:
+    return [scod.coverage(name, 60, 50, -1.6, 1, 1, **o) for name in scod.SCOD_METRICS for o in scod.SETTINGS.values()]
 
 
 def _ood(metric: str, size: int) -> Table:
@@ -232,35 +155,21 @@ def _ood(metric: str, size: int) -> Table:
     return Table(("m", "n", "continuous", "5 distinct scores", "groups"), rows)
 
 
-@measured("coverage-ood-auc", function="tests.metrics.ood.test_error_rates:coverage")
-def ood_auc(size: int = 10_000) -> Table:
-    """Intervals of the area, in against out of distribution."""
+@measured("coverage-ood-auc", page="ranking", golden=partial(_golden_ood, "ROC-AUC"))
+def ood_auc(size: int = 4000) -> Table:
+    """Out of distribution, ROC-AUC: 95 % intervals that hold the truth, areas .6 / .8 / .95."""
     return _ood("ROC-AUC", size)
 
 
-@measured("coverage-ood-fpr", function="tests.metrics.ood.test_error_rates:coverage")
+@measured("coverage-ood-fpr", page="ranking", golden=partial(_golden_ood, "FPR95"))
 def ood_fpr(size: int = 10_000) -> Table:
-    """Intervals of the rate of false positives."""
+    """Out of distribution, FPR95: 95 % intervals that hold the truth, areas .6 / .8 / .95."""
     return _ood("FPR95", size)
 
 
-@measured("coverage-ood-fpr-whole", function="tests.metrics.ood.test_error_rates:coverage")
-def ood_fpr_whole(size: int = 1000) -> Table:
-    """Intervals of the rate of false positives where ties pass whole."""
-    (metric,) = ood.WHOLE
-    rows = [
-        [
-            *(str(m), str(n)),
-            *(percents(ood.coverage(metric, m, n, auc, size, 11, levels=k)[0] for auc in ood.AUCS) for k in (5, 20)),
-        ]
-        for m, n in ood.SIZES
-    ]
-    return Table(("m", "n", "5 distinct scores", "20 distinct scores"), rows)
-
-
-@measured("coverage-scod", function="tests.metrics.ood.test_scod_error_rates:coverage")
+@measured("coverage-scod", page="ranking", golden=_golden_scod)
 def scod_coverage(size: int = 500) -> Table:
-    """Intervals of the areas and the risk that count errors and inputs out of distribution together."""
+    """Errors and out-of-distribution inputs together: 95 % intervals that hold the truth."""
     rows = []
     for name in scod.SCOD_METRICS:
         for m, n in scod.SIZES if name == "scod-aurc" else scod.SIZES[:1] + scod.SIZES[-1:]:
@@ -270,25 +179,3 @@ def scod_coverage(size: int = 500) -> Table:
             ]
             rows.append([name, str(m), str(n), *cells])
     return Table(("metric", "m", "n", *scod.SETTINGS), rows)
-
-
-@measured("scod-paired-tests", function="tests.metrics.ood.test_scod_error_rates:rejections")
-def scod_paired(size: int = 500) -> Table:
-    """Type-I error and power of paired tests."""
-    rows = [
-        [
-            name,
-            str(m),
-            str(n),
-            *(f"{100 * scod.rejections(name, m, n, -1.6, size, 2, better=b):.1f}" for b in (0.0, 0.5)),
-        ]
-        for name in scod.SCOD_METRICS
-        for m, n in scod.SIZES[:2]
-    ]
-    return Table(("metric", "m", "n", "equally good", "half the noise"), rows)
-
-
-@measured("coverage-ood-aupr", function="tests.metrics.ood.test_error_rates:coverage")
-def ood_aupr(size: int = 10_000) -> Table:
-    """Intervals of the average precision."""
-    return _ood("AUPR", size)

@@ -1,18 +1,21 @@
 """Measured tables by name, and what the functions that make them share.
 
-A function is registered with the names of the tables that it returns, the function that measures (``"module:function"``, whose
-modules the stored result keeps), and its cost. Its one parameter is the number of samples, whose default is that of the guide.
+A function is registered with the names of the tables that it returns, the page of the archive on which they stand, and its
+golden run (`benchmarks.stored_tables`), by default one sample of each cell. Its one parameter is the number of samples, whose
+default is that of the guide; the first lines of its docstring are the headings above the tables.
 """
 
+import inspect
 import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from benchmarks.stored_tables import ROOT, Source, Table, store
+from benchmarks.stored_tables import ROOT, Source, Table, golden_numbers, store
 
 __all__ = ["MEASURED", "Measurement", "joined", "measured", "numbers", "percents", "printed", "printed_rows"]
 
@@ -27,12 +30,15 @@ class Measurement:
     ----------
     names : tuple of str
         Of the tables, in the order in which `make` returns them.
+    titles : tuple of str
+        Their headings.
     make : callable
         Returns the table, or a tuple of them; takes the number of samples.
     source : Source
     """
 
     names: tuple[str, ...]
+    titles: tuple[str, ...]
     make: Maker
     source: Source
 
@@ -42,28 +48,37 @@ class Measurement:
         return dict(zip(self.names, made if isinstance(made, tuple) else (made,), strict=True))
 
     def store(self, root: Path = ROOT) -> dict[str, Table]:
-        """Measure at the size of the guide and store the tables, each with the code and the time that it took."""
-        code, start = self.source.code(), time.process_time()
+        """Measure at the size of the guide and store the tables, each with the golden run before and the time that it took."""
+        golden = golden_numbers(self.source) if self.source.golden else {}
+        start = time.process_time()
         made = self.tables()
         minutes = (time.process_time() - start) / 60
-        source = replace(self.source, cost=f"{minutes:.1f} minutes of a core" if minutes >= 0.1 else "seconds")
-        for name, table in made.items():
-            store(name, table, source, code=code, root=root)
+        size = inspect.signature(self.make).parameters["size"].default
+        cost = f"size {size:,}: " + (f"{minutes:.1f} minutes of a core" if minutes >= 0.1 else "seconds")
+        for title, (name, table) in zip(self.titles, made.items(), strict=True):
+            store(name, table, replace(self.source, cost=cost, title=title), golden=golden, root=root)
         return made
 
 
 MEASURED: dict[str, Measurement] = {}  # by the name of a table
 
 
-def measured(*names: str, function: str, rests_on: tuple[str, ...] = (), cost: str = "") -> Callable[[Maker], Maker]:
-    """Register a function that makes these tables."""
+def measured(
+    *names: str, page: str, golden: Callable[[], object] | None = None, timed: bool = False
+) -> Callable[[Maker], Maker]:
+    """Register a function that makes these tables; `timed`: they hold times or memory and have no golden run."""
 
     def register(make: Maker) -> Maker:
-        command = f"python -m benchmarks.measured {names[0]}"
-        measurement = Measurement(names, make, Source(command, function, rests_on, cost))
+        make.golden = golden or partial(make, 1)  # type: ignore[attr-defined]
+        place = "" if timed else f"{make.__module__}:{make.__name__}"
+        lines = [line.strip().rstrip(".") for line in (make.__doc__ or "").splitlines() if line.strip()]
+        titles = tuple(lines[: len(names)])
+        if len(titles) != len(names):
+            raise ValueError(f"{make.__name__} needs a line of its docstring for each table")
+        source = Source(f"python -m benchmarks.measured {names[0]}", place, page=page)
         if twice := [name for name in names if name in MEASURED]:
             raise ValueError(f"registered twice: {', '.join(twice)}")
-        MEASURED.update(dict.fromkeys(names, measurement))
+        MEASURED.update(dict.fromkeys(names, Measurement(names, titles, make, source)))
         return make
 
     return register

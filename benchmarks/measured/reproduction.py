@@ -1,4 +1,4 @@
-"""Tables of docs/reproduction.md: printed numbers, ours with an interval, and why they differ."""
+"""The papers again: printed numbers, ours with an interval, and why they differ."""
 
 from collections import Counter
 
@@ -7,7 +7,6 @@ from benchmarks.stored_tables import Table
 from uqassay.lab.papers import PrintedCell, Reproduction, reproduce
 from uqassay.text import ABSENT, count, interval, number
 
-FUNCTIONS = "uqassay.lab.papers"
 COLUMNS = ("where", "printed", "ours (interval)", "why they differ")
 ESTIMATES = ("misclassification", "misalignment")
 
@@ -32,7 +31,7 @@ def _misprints(result: Reproduction, decimals: int, *, without: tuple[str, ...] 
     ]
 
 
-@measured("unified-misprints", function=f"{FUNCTIONS}.unified.printed:reproduce_unified_tables")
+@measured("unified-misprints", page="")
 def unified_misprints(size: int = 0) -> Table:
     """Cells of the unified evaluation that its own numbers contradict; those of Table 7 are counted."""
     result = reproduce("unified-tables")
@@ -57,13 +56,13 @@ def unified_misprints(size: int = 0) -> Table:
     return Table(COLUMNS, rows)
 
 
-@measured("ranking-misprints", function=f"{FUNCTIONS}.ranking.scorings:reproduce_ranking_intervals")
+@measured("ranking-misprints", page="")
 def ranking_misprints(size: int = 0) -> Table:
     """Printed correlations and limits that do not fit together, in percent."""
     return Table(COLUMNS, _misprints(reproduce("ranking-intervals"), 2))
 
 
-@measured("ranking-synthetic", function=f"{FUNCTIONS}.ranking.synthetic:reproduce_ranking_synthetic", cost="a minute")
+@measured("ranking-synthetic", page="", golden=lambda: reproduce("ranking-synthetic", preset="smoke").rows)
 def ranking_synthetic(size: int = 0) -> Table:
     """Correlations on the synthetic data, in percent; a size other than 0 only checks that the code runs."""
     result = reproduce("ranking-synthetic", preset="smoke" if size else "cpu")
@@ -76,10 +75,7 @@ def ranking_synthetic(size: int = 0) -> Table:
     return Table(COLUMNS, rows)
 
 
-@measured(
-    "disentanglement-printed",
-    function=f"{FUNCTIONS}.disentangling.printed:reproduce_disentanglement_tables",
-)
+@measured("disentanglement-printed", page="")
 def disentanglement_printed(size: int = 0) -> Table:
     """How many cells of each table agree with the other tables, and the worst of each."""
     result = reproduce("disentanglement-tables")

@@ -1,7 +1,7 @@
 """Speed beside peers and yardsticks, and of two commits.
 
     python -m benchmarks.speed                        measure all workloads and print two tables, in a few minutes
-    python -m benchmarks.speed --write                the same, and store them for docs/speed.md
+    python -m benchmarks.speed --write                the same, and store them for docs/evidence-speed.md
     python -m benchmarks.speed --quick                smaller data, a trial
     python -m benchmarks.speed UQ-AUC entropy         workloads whose names hold one of these
     python -m benchmarks.speed --list
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def show(names: Sequence[str], *, quick: bool, kept: bool) -> int:
     """Measure workloads and print both tables; if kept, store them and write the page."""
-    machine, peers, code = describe(), versions(), page.SOURCE.code()
+    machine, peers = describe(), versions()
     together = [name for name in names if not WORKLOADS[name].several]
     records = _children(together, quick)
     for name in names:  # those that use several processes: nothing else in their process
@@ -81,7 +81,7 @@ def show(names: Sequence[str], *, quick: bool, kept: bool) -> int:
     wrong = page.disagreements(records)
     print("".join(f"{sentence}\n" for sentence in wrong), end="", file=sys.stderr)
     if kept:
-        page.store_page(records, machine, peers, code)
+        page.store_page(records, machine, peers)
         print("\n".join(f"written: {path}" for path in write_pages()))
     return int(bool(wrong))
 

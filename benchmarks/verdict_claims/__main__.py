@@ -4,7 +4,7 @@ Run: python -m benchmarks.verdict_claims --data-sets 200 --workers 2 --folder cl
 
 Every data set is one line of a file in the folder, with a digest of the code that judged it. A run that was stopped goes on
 where it was; lines of other code are not used. With --table the rates of the lines that are there are printed, and nothing is
-made. --store keeps the tables for the guide, with the digest; see benchmarks/docs_numbers.py.
+made. --store keeps the tables for the guide; see benchmarks/docs_numbers.py.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))  # so that 
 from benchmarks.keyed_lines import append
 from benchmarks.stored_tables import Source, store
 from benchmarks.verdict_claims.cells import CELLS, chosen
-from benchmarks.verdict_claims.counting import FUNCTION, any_false, path_of, present_code, results
+from benchmarks.verdict_claims.counting import any_false, path_of, present_code, results
 from benchmarks.verdict_claims.judging import KINDS, judge
 from benchmarks.verdict_claims.table import tables
 from benchmarks.verdict_claims.truth import SAMPLES, definition, truth_of
@@ -30,7 +31,9 @@ from benchmarks.verdict_claims.worlds import Cell
 from uqassay.lab.bench.store import older_sentence
 from uqassay.text import counted
 
-SOURCE = Source("python -m benchmarks.verdict_claims --workers 2 --store", FUNCTION, cost="hours", quotes=True)
+GOLDEN = "benchmarks.verdict_claims.judging:golden"
+SOURCE = Source("python -m benchmarks.verdict_claims --workers 2 --store", GOLDEN, "hours")
+TITLES = {"verdict-claims-cells": "Any false sentence, by kind of data sets"}  # of the table in the archive
 AT_ONCE = 10  # data sets that a worker is given
 
 
@@ -111,7 +114,8 @@ def main(arguments: list[str] | None = None) -> None:
     if told.table or told.store:
         made = tables(told.folder, told.code)
         for name, table in made.items() if told.store else ():
-            store(name, table, SOURCE, code=told.code)
+            page = {"page": "claims", "title": TITLES[name]} if name in TITLES else {}
+            store(name, table, replace(SOURCE, **page), golden={} if told.code else None)
         print("\n".join(line for table in made.values() for line in table.markdown()))
 
 

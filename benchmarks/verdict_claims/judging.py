@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import uqassay as uq
+from benchmarks.verdict_claims.cells import CELLS
 from benchmarks.verdict_claims.truth import ALIKE, BASELINES, FAR, Truth, given_single_runs
-from benchmarks.verdict_claims.worlds import Cell, data_set
+from benchmarks.verdict_claims.worlds import Cell, DataSet, data_set
 from uqassay.evidence import Claim, Ranked
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -59,11 +60,9 @@ FIRST = 5  # data sets of a cell whose verdict is kept; so are all that are fals
 Judged = Iterator[tuple[str, bool]]  # name, and whether it is true
 
 
-def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
-    """Make one data set and its assay, and count what it claims."""
-    rng = np.random.default_rng([seed, *cell.name.encode()])
-    data = data_set(cell, rng)
-    a = uq.assay(
+def assay_of(cell: Cell, data: DataSet) -> uq.Assay:
+    """The assay of one data set."""
+    return uq.assay(
         data.predictions(),
         data.labels,
         groups=data.groups,
@@ -74,6 +73,19 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
         measures=("total-entropy",),
         n_draws=200,
     )
+
+
+def golden() -> object:
+    """The claims on one data set of each of four small cells."""
+    cells = (CELLS[name] for name in ("equal-2-100-brier", "ahead-2-100-brier", "groups-5-2-brier", "runs-3-2-brier"))
+    return [assay_of(cell, data_set(cell, np.random.default_rng(0))).claims() for cell in cells]
+
+
+def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
+    """Make one data set and its assay, and count what it claims."""
+    rng = np.random.default_rng([seed, *cell.name.encode()])
+    data = data_set(cell, rng)
+    a = assay_of(cell, data)
     of_procedures, truth = truth, given_single_runs(cell, truth, data)
     made: dict[str, int] = defaultdict(int)
     false: dict[str, int] = defaultdict(int)

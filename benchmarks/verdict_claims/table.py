@@ -15,8 +15,6 @@ from benchmarks.verdict_claims.worlds import Cell
 
 __all__ = ["tables"]
 
-# cells that can tell little or are not held, whose verdict is quoted
-QUOTED = ("ahead-10-300", "rare-2%-float64-10-100", "groups-rare-2", "runs-5-1-10-brier")
 NAMED = 8  # cells of a list
 MOST, LEAST = 0.05, 20  # rate of false sentences; data sets of a cell that has its own row
 Held = Mapping[str, tuple[Cell, Sequence[dict[str, Any]]]]
@@ -53,7 +51,6 @@ def tables(folder: Path, code: str = "") -> dict[str, Table]:
         "verdict-claims-kinds": kinds,
         "verdict-claims-chosen": claimed(kinds),
         "verdict-claims-not-held": Table(LOST_COLUMNS, list(_not_held(lost))),
-        "verdict-claims-quotes": Table(text=list(_quotes(held))[:-1]),
         "verdict-claims-cells": Table(CELL_COLUMNS, list(_cells(held))),
     }
 
@@ -100,23 +97,6 @@ def _not_held(held: Held) -> Iterator[Row]:
         rates = {kind: any_false(rows, [kind]) for kind in KINDS}
         each = "; ".join(f"{kind}: {_percent(rate.value)}" for kind, rate in rates.items() if rate.count)
         yield f"{cell.about} (`{name}`)", str(len(rows)), _rate(any_false(rows)), each or "none"
-
-
-def _quotes(held: Held) -> Iterator[str]:
-    """The verdict on a data set of some cells, if possible one that tells of losses that have not been seen, with warnings."""
-    for name in QUOTED:
-        if name not in held:
-            continue
-        cell, rows = held[name]
-        kept = [row for row in rows if row["said"]]
-        if not kept:
-            continue
-        row = max(kept, key=lambda row: (bool({"unseen", "groups"} & set(row["limits"])), bool(row.get("warned"))))
-        yield f"The verdict on a data set of `{name}` ({cell.about}):"
-        yield ""
-        yield from (f"* {text}" for text in row["said"])
-        yield from (f"* Warning: {text}" for text in row.get("warned", []))
-        yield ""
 
 
 def _cells(held: Held) -> Iterator[Row]:

@@ -1,11 +1,11 @@
 """Tables of the guide: written from stored results, made again by their commands, and held against the pages."""
 
-import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from benchmarks.docs_numbers import NOT_MEASURED, main, mismatches, unmarked, write_pages
+from benchmarks.docs_numbers import EVIDENCE, NOT_MEASURED, main, mismatches, unmarked, write_pages
 from benchmarks.stored_tables import Source, Table, store, stored_results
 
 MEASURING = """
@@ -13,12 +13,18 @@ import sys
 sys.path[:0] = {places!r}
 from pathlib import Path
 from benchmarks.stored_tables import Source, Table, store
-store("shares", Table(("share",), [(".7",)]), Source("python measuring.py", "json:dumps"), root=Path.cwd())
+SOURCE = Source("python measuring.py", "tests.benchmarks.test_docs_numbers:golden", "a second")
+store("shares", Table(("share",), [(".7",)]), SOURCE, root=Path.cwd())
 """
 PAGE = (
     "Words.\n\n<!-- table: shares -->\nan earlier table\n<!-- end -->\n\n    <!-- table: NAME -->\n    <!-- end -->\n"
 )
+SOURCE = Source("python measuring.py", "tests.benchmarks.test_docs_numbers:golden", "a second")
 WRITTEN = PAGE.replace("an earlier table", "| share |\n|---|\n| .5 |")
+
+
+def golden():
+    return 0.5
 
 
 @pytest.fixture
@@ -28,73 +34,71 @@ def root(tmp_path):
     (tmp_path / "docs" / "page.md").write_text(PAGE)
     (tmp_path / "README.md").write_text("No table.\n")
     (tmp_path / "measuring.py").write_text(MEASURING.format(places=sys.path))
-    source = Source("python measuring.py", "json:dumps", cost="a second")
-    store("shares", Table(("share",), [(".5",)]), source, code="0123456789abcdef", root=tmp_path)
+    store("shares", Table(("share",), [(".5",)]), SOURCE, golden={}, root=tmp_path)
     return tmp_path
 
 
 def test_tables_are_written_into_their_places(root):
     page = root / "docs" / "page.md"
-    assert mismatches(root) == [
-        "docs/page.md: the table shares differs from docs/results/shares.json; write it from there with --write"
-    ]
+    assert mismatches(root) == ["docs/page.md: differs from docs/results; write it from there with --write"]
     assert write_pages(root) == [page]
     assert page.read_text() == WRITTEN
     assert write_pages(root) == mismatches(root) == []
 
 
-def test_the_check_fails_where_page_and_result_differ_and_names_older_tables(root, capsys):
+def test_the_check_fails_where_page_and_result_differ_and_names_stale_tables(root, capsys):
     assert main(["--check"], root=root) == 1
-    assert "the table shares differs" in capsys.readouterr().err
+    assert "docs/page.md: differs from docs/results" in capsys.readouterr().err
     assert main(["--write"], root=root) == 0
     assert "docs/page.md" in capsys.readouterr().out
     assert main(["--check"], root=root) == 0
     told = capsys.readouterr()
-    assert told.out.startswith(
-        "shares (docs/page.md): older than its code; the modules of the code that made it were not kept"
-    )
+    assert told.out.startswith("shares: stale: no golden run of the code that made it; made ")
     assert told.out.splitlines()[0].endswith("; python measuring.py (a second)")
-    assert told.out.splitlines()[1].startswith("1 stored table, 1 older than the code that they measure")
+    assert told.out.splitlines()[1] == "1 stored table, 1 stale"
     assert not told.err.strip()
 
 
-def test_the_reason_why_a_table_is_older_is_told(root, capsys):
-    source = Source("python measuring.py", "json:dumps")
-    store("shares", Table(("share",), [(".5",)]), source, root=root)
-    path = root / "docs" / "results" / "shares.json"
-    held = json.loads(path.read_text())
-    for modules, told in (
-        ({"json.encoder": "0123"}, "changed json.encoder;"),
+def test_the_list_says_by_what_a_table_is_known(root, capsys):
+    table = Table(("share",), [(".5",)])
+    for options, told in (
+        ({}, "as the present code makes it"),
         (
-            {f"json.m{i}": "0123" for i in range(8)},
-            "changed json.m0, json.m1, json.m2, json.m3, json.m4, json.m5 and 2 more;",
+            {"golden": {"golden run": [1, 0.4, 0.4]}},
+            "stale: golden run was 0.4 on average of 1, is 0.5 on average of 1",
         ),
+        ({"commit": "0123abc"}, "as the present code makes it, by the golden run of 0123abc, which stored it"),
     ):
-        path.write_text(json.dumps(held | {"modules": held["modules"] | modules}))
-        main(["--check"], root=root)
-        assert told in capsys.readouterr().out
-    store("shares", Table(("share",), [(".5",)]), source, transcribed="commit 0123", root=root)
-    main(["--check"], root=root)
-    assert "older, transcribed from the page of commit 0123; transcribed " in capsys.readouterr().out
-    path.write_text(json.dumps(held | {"function": "no_such:measure"}))
-    main(["--check"], root=root)
-    assert "older than its code, which is gone" in capsys.readouterr().out
+        store("shares", table, SOURCE, root=root, **options)
+        main([], root=root)
+        assert f"shares: {told}; made " in capsys.readouterr().out
+    store("shares", table, Source("python measuring.py", ""), root=root)
+    main([], root=root)
+    assert "shares: of its day and machine; made " in capsys.readouterr().out
 
 
-def test_older_tables_are_made_again_by_their_commands(root, capfd):
+def test_a_page_of_the_archive_is_written_as_a_whole(root):
+    write_pages(root)
+    source = replace(SOURCE, page="gain", title="Shares of something")
+    store("more", Table(("share",), [(".5",)]), source, root=root)
+    page = root / "docs" / "evidence-gain.md"
+    assert mismatches(root) == ["docs/evidence-gain.md: differs from docs/results; write it from there with --write"]
+    assert write_pages(root) == [page]
+    text = page.read_text()
+    assert text.startswith(f"# {EVIDENCE['gain']}\n")
+    assert "\n## Shares of something\n\n| share |\n|---|\n| .5 |\n\n`python measuring.py` (a second); made " in text
+    assert unmarked(root) == mismatches(root) == []
+    store("more", Table(("share",), [(".5",)]), replace(source, page="nowhere"), root=root)
+    assert "docs/results/more.json: EVIDENCE has no page nowhere" in mismatches(root)
+
+
+def test_stale_tables_are_made_again_by_their_commands(root, capfd):
     assert main(["--make"], root=root) == 0
     assert (root / "docs" / "page.md").read_text() == WRITTEN.replace(".5", ".7")
-    assert not stored_results(root)[0].is_older
-    printing = Source("python measuring.py", "json:dumps", prints=True)
-    store("shares", Table(("share",), [(".5",)]), printing, code="0123", root=root)
-    assert main(["--make"], root=root) == 0
-    assert "shares is not made: python measuring.py prints the numbers" in capfd.readouterr().out
-    assert stored_results(root)[0].code == "0123"
-    store("shares", Table(("share",), [(".7",)]), Source("python measuring.py", "json:dumps"), root=root)
-    assert main(["--write"], root=root) == 0
+    assert not stored_results(root)[0].why_stale()
     (root / "measuring.py").write_text("raise SystemExit(1)")
-    assert main(["--make"], root=root) == 0  # nothing is older
-    assert "of the present code" in capfd.readouterr().out
+    assert main(["--make"], root=root) == 0  # nothing is stale
+    assert "as the present code makes it" in capfd.readouterr().out
     with pytest.raises(subprocess.CalledProcessError):
         main(["--make", "shares"], root=root)
     with pytest.raises(SystemExit):
@@ -102,7 +106,7 @@ def test_older_tables_are_made_again_by_their_commands(root, capfd):
 
 
 def test_places_and_results_without_each_other_are_named(root):
-    store("alone", Table(text=["words"]), Source("x", "json:dumps"), root=root)
+    store("alone", Table(text=["words"]), Source("x", ""), root=root)
     (root / "README.md").write_text("<!-- table: nothing -->\n<!-- end -->\n")
     found = mismatches(root)
     assert "README.md: the table nothing has no stored result docs/results/nothing.json" in found

@@ -1,80 +1,93 @@
-"""Stored tables of the guide: what they keep, when they are older than the code that they measure, and the register of them."""
+"""Stored tables of the guide: what they keep, when they are stale, and the register of them."""
 
 import json
 import re
+import sys
+import types
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
+from benchmarks.measured.registry import MEASURED, joined, measured, numbers, percents, printed, printed_rows
+from benchmarks.stored_tables import Source, Table, golden_numbers, store, stored_results
+
 from benchmarks.measured import __main__ as command
-from benchmarks.measured.registry import (
-    MEASURED,
-    Measurement,
-    joined,
-    measured,
-    numbers,
-    percents,
-    printed,
-    printed_rows,
-)
-from benchmarks.source_digests import code_version
-from benchmarks.stored_tables import Source, Table, store, stored_results
-from tests.refusals import refuses
+from benchmarks.measured import registry
+from uqassay.statistics import mean_estimate
 
-# -- Stored tables: what they keep, and when they are older than the code that they measure ----------------------------
+# -- Stored tables: what they keep, and when they are stale ------------------------------------------------------------
+
+SOURCE = Source("python -m measuring --store", "tests.measuring:golden", "a minute", "gain", "Shares")
+MOVED = 0.0
 
 
-SOURCE = Source("python -m measuring --store", "json:dumps", ("json.decoder",), cost="a minute")
+def golden():
+    """Intervals of three samples, and whether they hold the mean."""
+    rng = np.random.default_rng(0)
+    found = [mean_estimate(rng.normal(MOVED, size=20)) for _ in range(3)]
+    return [e.low <= 0 <= e.high for e in found]
+
+
+@pytest.fixture(autouse=True)
+def measuring(monkeypatch):
+    """A module that measures, with the function of the package that it measures."""
+    module = types.ModuleType("tests.measuring")
+    module.golden, module.mean_estimate = golden, mean_estimate
+    monkeypatch.setitem(sys.modules, "tests.measuring", module)
+    monkeypatch.setitem(sys.modules, "tests.of_this_file", sys.modules[__name__])
+    return module
+
+
+def kept(tmp_path):
+    (stored,) = stored_results(tmp_path)
+    return stored
 
 
 def test_what_is_stored_is_read(tmp_path):
     table = Table(("model", "share"), [("a", ".5"), ("b", "1")], ["Beneath."])
     store("shares", table, SOURCE, root=tmp_path)
-    (stored,) = stored_results(tmp_path)
-    assert (stored.name, stored.source.command, stored.source.cost) == ("shares", SOURCE.command, "a minute")
-    assert stored.code == code_version("json:dumps", ("json.decoder",)) == SOURCE.code()
-    assert stored.table.markdown() == [
-        "| model | share |",
-        "|---|---|",
-        "| a | .5 |",
-        "| b | 1 |",
-        "",
-        "Beneath.",
-    ]
-    assert not stored.is_older
-    assert set(stored.modules) == {"json", "json.decoder", "json.encoder", "json.scanner"}
-    store("shares", table, SOURCE, code="of a former source", root=tmp_path)
-    (stored,) = stored_results(tmp_path)
-    assert stored.is_older
-    assert stored.changed == []  # the modules of that source are not known
+    stored = kept(tmp_path)
+    assert (stored.name, stored.source) == ("shares", SOURCE)
+    assert stored.table.markdown() == ["| model | share |", "|---|---|", "| a | .5 |", "| b | 1 |", "", "Beneath."]
+    assert stored.why_stale() == ""
 
 
-def test_an_older_table_names_the_modules_that_changed(tmp_path):
+def test_a_golden_run_keeps_what_the_package_returned_to_the_modules_that_measure():
+    rng = np.random.default_rng(0)
+    low = [mean_estimate(rng.normal(size=20)).low for _ in range(3)]
+    numbers = golden_numbers(SOURCE)
+    assert numbers["mean_estimate.low"] == pytest.approx([3, np.mean(low), np.sqrt(np.mean(np.square(low)))], rel=1e-6)
+    assert numbers["golden run"] == [3, 1, 1]
+    assert mean_estimate.__module__.startswith("uqassay")  # as it was before
+
+
+def test_a_table_is_stale_only_if_its_golden_run_gives_other_numbers(tmp_path, monkeypatch):
     store("shares", Table(text=["words"]), SOURCE, root=tmp_path)
-    path = tmp_path / "docs" / "results" / "shares.json"
-    held = json.loads(path.read_text())
-    held["modules"] |= {"json.scanner": "0123", "json.gone": "4567"}
-    del held["modules"]["json.encoder"]
-    path.write_text(json.dumps(held | {"code": "of another version of the package"}))
-    (stored,) = stored_results(tmp_path)
-    assert stored.is_older
-    assert stored.changed == ["json.encoder", "json.gone", "json.scanner"]
-    held["modules"] = SOURCE.modules()
-    path.write_text(json.dumps(held | {"code": "of another version of the package"}))
-    assert not stored_results(tmp_path)[0].is_older
+
+    def slower(*arguments, **options):  # another function and name, the same numbers
+        return mean_estimate(*arguments, **options)
+
+    slower.__module__ = "uqassay.statistics.slower"
+    monkeypatch.setattr(sys.modules[__name__], "mean_estimate", slower)
+    assert kept(tmp_path).why_stale() == ""
+    monkeypatch.setattr(sys.modules[__name__], "MOVED", 0.01)  # every share stays as it is
+    assert kept(tmp_path).why_stale().startswith("mean_estimate.high was 0.")
+    monkeypatch.setattr(sys.modules[__name__], "MOVED", 1e-7)  # another machine
+    assert kept(tmp_path).why_stale() == ""
 
 
-def test_a_transcribed_table_is_older(tmp_path):
-    store("shares", Table(text=["words"]), SOURCE, transcribed="commit 0123 (2026-01-01)", root=tmp_path)
-    (stored,) = stored_results(tmp_path)
-    assert stored.is_older
-    assert (stored.code, stored.modules, stored.changed) == ("not recorded", {}, [])
+def test_a_table_without_golden_numbers_or_whose_golden_run_fails_is_stale(tmp_path, measuring):
+    store("shares", Table(), SOURCE, golden={}, root=tmp_path)
+    assert kept(tmp_path).why_stale() == "no golden run of the code that made it"
+    store("shares", Table(), SOURCE, root=tmp_path)
+    del measuring.golden
+    assert kept(tmp_path).why_stale().startswith("its golden run fails: AttributeError: ")
 
 
-def test_a_table_whose_code_is_gone_is_older(tmp_path):
-    store("gone", Table(text=["words"]), Source("x", "uqassay.no_such:measure"), code="abc", root=tmp_path)
-    (stored,) = stored_results(tmp_path)
-    assert stored.is_older
-    assert stored.table.markdown() == ["words"]
+def test_times_are_never_stale(tmp_path):
+    store("times", Table(), Source("x", ""), root=tmp_path)
+    assert (kept(tmp_path).golden, kept(tmp_path).why_stale()) == ({}, "")
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path):
@@ -82,8 +95,6 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
         store("shares", Table(("a", "b"), [("1",)]), SOURCE, root=tmp_path)
     with pytest.raises(ValueError, match="letters, digits and hyphens"):
         store("two words", Table(), SOURCE, root=tmp_path)
-    with refuses("function", "missing", got=r"uqassay\.no_such"):
-        store("shares", Table(), Source("x", "uqassay.no_such:measure"), root=tmp_path)
     assert not (tmp_path / "docs").exists()
     store("shares", Table(), SOURCE, root=tmp_path)
     path = tmp_path / "docs" / "results" / "shares.json"
@@ -94,9 +105,8 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
 
 # -- Registered tables: every one has a stored result, and its function makes rows as those of the guide ---------------
 
-
 STORED = {stored.name: stored for stored in stored_results()}
-QUICK = ("direction-of-miscalibration", "swap-test", "epistemic-trends", "paired-disentanglement")
+QUICK = ("direction-of-miscalibration", "swap-test", "below-chance", "paired-disentanglement")
 
 
 def show(n):
@@ -120,31 +130,41 @@ def test_what_is_printed_is_read():
 def test_names_are_registered_once():
     name = next(iter(MEASURED))
     with pytest.raises(ValueError, match=f"registered twice: {name}"):
-        measured("new", name, function="json:dumps")(lambda size=1: Table())
+        measured("new", name, page="gain")(two_tables)
     assert "new" not in MEASURED
+    with pytest.raises(ValueError, match="needs a line of its docstring for each table"):
+        measured("new", page="gain")(lambda size=1: Table())
 
 
-def test_tables_are_stored_with_code_and_time(tmp_path):
-    made = Measurement(
-        ("one", "two"),
-        lambda size=3: (Table(("n",), [[str(size)]]), Table(text=["words"])),
-        Source("python -m benchmarks.measured one", "json:dumps"),
-    )
+def two_tables(size=3):
+    """The first.
+
+    The second.
+    """
+    return Table(("n",), [[str(size)]]), Table(text=["words"])
+
+
+def test_tables_are_stored_with_their_golden_run_and_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measured.registry.MEASURED", {})
+    measured("one", "two", page="gain")(two_tables)
+    made = registry.MEASURED["one"]
     made.store(tmp_path)
     one, two = stored_results(tmp_path)
     assert (one.name, one.table.rows, two.table.text) == ("one", [["3"]], ["words"])
-    assert not one.is_older
-    assert one.source.cost == "seconds"
+    assert (one.source.title, two.source.title, one.source.page) == ("The first", "The second", "gain")
+    assert one.golden == {"golden run": [1, 1, 1]}  # one sample
+    assert not one.why_stale()
+    assert one.source.cost == "size 3: seconds"
     assert made.tables(5)["one"].rows == [["5"]]
     with pytest.raises(ValueError, match="longer"):
-        Measurement(("one",), lambda: (Table(), Table()), made.source).tables()
+        replace(made, names=("one",)).tables()
 
 
 def test_every_table_has_a_stored_result_made_by_its_command():
-    for name in MEASURED.keys() & STORED:
-        assert STORED[name].source.command == MEASURED[name].source.command
-    for measurement in MEASURED.values():
-        assert measurement.source.code(), measurement.names
+    for name, measurement in MEASURED.items():
+        stored = STORED[name].source
+        title = dict(zip(measurement.names, measurement.titles, strict=True))[name]
+        assert replace(stored, cost="") == replace(measurement.source, title=title), name
 
 
 def without_numbers(cells):
@@ -161,7 +181,7 @@ def test_the_function_makes_rows_as_those_of_the_guide(name):
 
 def test_the_command_lists_prints_and_refuses(capsys):
     assert command.main([]) == 0
-    assert "swap-test: tests.metrics.test_disentanglement_error_rates:swap_rates" in capsys.readouterr().out
+    assert "swap-test: Test of the names: rejections at 5 %" in capsys.readouterr().out
     assert command.main(["swap-test", "--size", "2"]) == 0
     assert "| good |" in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -1,6 +1,6 @@
 """Error rates and power of the calibration tests with groups.
 
-The test measures a few cells. The command measures all of them and prints the tables of docs/measured-coverage.md:
+The test measures a few cells. The command measures all of them and prints the tables of docs/evidence-calibration.md:
 
     python -m tests.calibration.test_group_error_rates [runs] [measure,...] [classes,...] [level|power]
 """

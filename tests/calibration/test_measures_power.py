@@ -1,6 +1,6 @@
 """Power of the calibration tests of one classifier against under- and overconfidence, by measure.
 
-The test measures a few cells. The command measures all and prints the table of docs/coverage-calibration.md, with tests of
+The test measures a few cells. The command measures all and prints the table of docs/evidence-calibration.md, with tests of
 MAPIE and calzone where these packages are installed:
 
     python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...] [measure,... or none]

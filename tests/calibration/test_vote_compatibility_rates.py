@@ -1,6 +1,6 @@
 """Measured error rates of the test of votes against a credal set, and of the share of compatible instances.
 
-Run as a script, this file prints the tables of docs/votes-against-sets.md; as a test it measures fewer instances.
+Run as a script, this file prints the tables of docs/evidence-calibration.md; as a test it measures fewer instances.
 """
 
 import sys

@@ -88,7 +88,7 @@ def one_score(study):
 
 if (
     __name__ == "__main__"
-):  # PYTHONPATH=. python tests/evidence/gain_claims.py; prints the figures of docs/epistemic-gain.md
+):  # PYTHONPATH=. python tests/evidence/gain_claims.py; prints the figures of docs/evidence-gain.md
     for runs, n in ((1, 300), (1, 2000), (6, 500)):
         print(f"{runs} × {n}, 400 studies:", claim_rates(400, n_runs=runs, n=n), flush=True)
     print("lists over 8 methods, 1 × 300, 200 studies:", list_rates(200, n_methods=8, n_runs=1, n=300), flush=True)

@@ -1,6 +1,6 @@
 """Scores that rank the mistakes backwards: records, notes, error rates and power.
 
-Run as a script, this file prints the table of backward scores in docs/measured-coverage.md; as a test it measures fewer data
+Run as a script, this file prints the table of backward scores in docs/evidence-ranking.md; as a test it measures fewer data
 sets and asserts what the table says.
 """
 

@@ -1,6 +1,6 @@
 """Measured type-I error, power and coverage of the metrics of the epistemic gain.
 
-Run as a script, this file prints the tables in docs/measured-coverage.md (those whose name begins with the word given, if there
+Run as a script, this file prints the tables in docs/evidence-gain.md (those whose name begins with the word given, if there
 is one); as a test it measures fewer samples and asserts what the tables say.
 """
 

@@ -1,7 +1,7 @@
 """Models compared over simulated data sets, on which the error rate and the power of the sentence are measured.
 
     python -m tests.statistics.data_set_worlds [SIZE]
-    python -m benchmarks.measured data-sets-false      the tables of docs/many-data-sets.md
+    python -m benchmarks.measured data-sets-false      the tables of docs/evidence-comparisons.md
 
 A world is a function of (rng, number of data sets, number of models). It gives the values (N, J), of which smaller ones are
 better, and the group of equal models of each model (J,).

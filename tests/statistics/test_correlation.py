@@ -1,6 +1,6 @@
 """Kendall's τ-b and Pearson's r: against SciPy and the definitions, their intervals against simulation.
 
-Run as a script, this file prints the tables of correlations in docs/measured-coverage.md.
+Run as a script, this file prints the tables of correlations in docs/evidence-comparisons.md.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Two one-sided tests: against SciPy, their guards, adjustment, error rates.
 
-Run as a script, this file prints the tables of docs/coverage-equivalence.md: error rates, power of the detectable
+Run as a script, this file prints the tables of docs/evidence-comparisons.md: error rates, power of the detectable
 difference, and several models; a number is that of the data sets.
 """
 

@@ -1,7 +1,7 @@
 """Measured coverage of intervals and type-I error of tests.
 
 Run as a script, this file prints the tables of `mean_estimate`, `paired_mean_test` and `rank_sets` in
-docs/measured-coverage.md (those whose name begins with the word given, if there is one); as a test it measures fewer samples
+docs/evidence-comparisons.md (those whose name begins with the word given, if there is one); as a test it measures fewer samples
 and asserts what the tables say.
 """
 

@@ -1,6 +1,6 @@
 """Variance components: against the analysis of variance, for ordinary inputs, plans; bias and coverage.
 
-Run as a script, this file prints the table of docs/coverage-equivalence.md; a number is that of the data sets.
+Run as a script, this file prints the table of docs/evidence-comparisons.md; a number is that of the data sets.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """The weighted bootstrap: its counts against their distribution, its intervals against SciPy and simulation.
 
-Run as a script, this file prints the table of `bootstrap_estimate` in docs/measured-coverage.md.
+Run as a script, this file prints the table of `bootstrap_estimate` in docs/evidence-comparisons.md.
 """
 
 import sys

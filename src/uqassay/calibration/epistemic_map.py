@@ -331,7 +331,7 @@ def cross_fitted_map(
     **Debiased value.** As in `metrics.epistemic_calibration_error`, in the intervals of the folds and for the maps as they were
     fitted. These are calibrated within their errors alone, so its expectation lies above 0.
 
-    Measured error rates and coverages are in docs/measured-coverage.md, section "Epistemic gain".
+    Measured error rates and coverages are in docs/evidence-gain.md.
 
     References
     ----------

@@ -497,7 +497,7 @@ def instance_dependent_calibration_test(
     claim that no λ(x) of this model is calibrated, because the learnt λ has an estimation error. If the training part is not
     much larger than the test part, this error is as large as the scatter of the statistic, and the fixed null rejects too
     often although some λ(x) is calibrated. The refitted null contains the estimation error in its draws: from 200 training
-    instances on it rejects 3 to 8 % of 40 to 100 data sets at α = .05 (docs/measured-coverage.md).
+    instances on it rejects 3 to 8 % of 40 to 100 data sets at α = .05 (tests/calibration/test_instance_hypothesis.py).
 
     References
     ----------

@@ -108,7 +108,7 @@ def skce_pvalue(
     Notes
     -----
     The asymptotic tests keep their level to within 2 points at α = 5 %; "block" and "linear" are cautious with few terms
-    (docs/measured-coverage.md). The printed kernel is wide: a narrower one finds miscalibration with far fewer instances.
+    (docs/evidence-calibration.md). The printed kernel is wide: a narrower one finds miscalibration with far fewer instances.
 
     References
     ----------
@@ -180,7 +180,7 @@ def kernel_calibration_estimate(
 
     Notes
     -----
-    With fewer than about 20 blocks the intervals cover too little (docs/measured-coverage.md).
+    With fewer than about 20 blocks the intervals cover too little (tests/calibration/test_kernel_hypothesis.py).
 
     Examples
     --------

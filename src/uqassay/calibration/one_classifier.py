@@ -352,7 +352,7 @@ def hosmer_lemeshow_test(
     probabilities can leave bins empty; if each class has its own bins, B is the mean over the classes, rounded up. A model
     fitted to the same instances has fewer: (K − 1) (B − 2) for a multinomial logistic regression with an intercept and common
     bins (Fagerland et al., 2008). On held-out data that smaller number would reject up to 67 % of calibrated models at
-    α = .05; the number for held-out data rejects 2 to 5 % (docs/measured-coverage.md).
+    α = .05; the number for held-out data rejects 2 to 5 % (tests/calibration/test_hosmer_lemeshow.py).
 
     The mean of the statistic is Σ (1 − Σ p² / Σ p) over bins and classes. It is below the degrees of freedom if the
     probabilities within a bin differ much. Small expected counts make the upper tail heavier; a note says how many are
@@ -444,7 +444,7 @@ def calibration_test(
         low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`. The default, without bins, sees over- and underconfidence better than "ece-confidence",
-        as docs/measured-coverage.md shows. The Brier score and the log loss are tested on both sides, which is
+        as tests/calibration/test_measures_power.py shows. The Brier score and the log loss are tested on both sides, which is
         Spiegelhalter's test: an underconfident classifier has a lower score than its probabilities predict. They see over- and
         underconfidence best, and wrong frequencies of classes hardly.
     groups : array (n,), optional
@@ -470,7 +470,7 @@ def calibration_test(
     Notes
     -----
     The test with groups is approximate: it needs deviations of groups that are about symmetric, and at least 6 groups to reject
-    at 5 %. Measured error rates: docs/measured-coverage.md.
+    at 5 %. Measured error rates: docs/evidence-calibration.md.
 
     References
     ----------

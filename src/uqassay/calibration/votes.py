@@ -256,7 +256,7 @@ def second_order_test(
     for each statement. So a ratio above 1 may come from a wrong mean as well as from too little stated variance.
 
     The interval of the ratio is linearised, with Hall's transformation. Type-I error, power and coverage are measured
-    (docs/measured-coverage.md).
+    (docs/evidence-calibration.md).
 
     References
     ----------
@@ -504,7 +504,7 @@ def vote_compatibility_test(
     If ties are broken at random, p-values of compatible instances are close to uniform, so that a share 1 − alpha of the
     compatible instances is kept. The share is therefore kept / (1 − alpha), at most 1 (Storey, 2002). Incompatible instances
     that have too few votes to show it are kept as well, so it is an upper bound in expectation. A true point inside a wide set
-    is rejected less often than alpha, and one at a corner of a set of many members more often; docs/votes-against-sets.md has
+    is rejected less often than alpha, and one at a corner of a set of many members more often; docs/evidence-calibration.md has
     the measured rates.
 
     References

@@ -108,7 +108,7 @@ def assay(
         Confidence level of the intervals.
     margin : float, optional
         Greatest difference of mean E that does not matter. The ranking and the verdict then tell which models are no worse
-        than any other by more than that; see docs/equivalence.md.
+        than any other by more than that; see docs/intervals-and-tests.md.
     n_draws : int
         Draws behind the shares of resamples.
     rng : int, optional
@@ -118,7 +118,7 @@ def assay(
         a notebook shows the stage where it takes longer than a second.
     client : distributed.Client or str, optional
         Where Dask scores the chunks of the instances: a client, or the address of a scheduler. By default, and for dask arrays
-        alone, the current client, or dask's scheduler in this process. The result is the same, see docs/dask.md.
+        alone, the current client, or dask's scheduler in this process. The result is the same, see docs/large-data.md.
 
     Returns
     -------

@@ -400,7 +400,7 @@ def backward_scores(judged: Judged, *, coverage: float = 0.9) -> tuple[BackwardS
     the level 1 − α/m. Wilcoxon's test (`metrics.ranking.chance`) must reject at α/m too, because its variance under chance
     holds for scores that tie nearly all instances. If no score is worse than chance, the probability that any is reported is
     at most α/2, because only one end of the intervals counts. `BackwardScore.costs` is a second statement on the scores
-    reported, with the other α/2. docs/measured-coverage.md has the measured rates and the power.
+    reported, with the other α/2. docs/evidence-ranking.md has the measured rates and the power.
 
     Examples
     --------

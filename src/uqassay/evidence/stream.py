@@ -661,7 +661,7 @@ class AssayStream(AssayOptions):
 
     `compute` gives what `assay` gives for all chunks together: the same columns, findings, tests and pictures, bit for bit.
     The columns of every instance are kept, two dozen numbers to a model and run; of the predictions only the instances that
-    later tests need, see docs/streaming.md.
+    later tests need, see docs/large-data.md.
 
     Parameters
     ----------

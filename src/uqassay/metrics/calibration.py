@@ -795,7 +795,7 @@ def calibration_error_estimate(
     Here the number of bins is fixed, and one family of distributions has both limits.
 
     The taken direction of the gaps matters little for squares, and more for "l1" with a small error in many bins
-    (docs/coverage-calibration-further.md has the measured coverage).
+    (docs/evidence-calibration.md has the measured coverage).
 
     References
     ----------

@@ -485,7 +485,7 @@ def certified_refusal(
     larger than the largest here, and needs more data.
 
     The guarantee is about new cases like these: for other cases certify again. It is about the error rate over all cases kept,
-    not about each class or site. docs/coverage-certified-refusal.md has the share of data sets whose risk exceeds the limit.
+    not about each class or site. docs/evidence-ranking.md has the share of data sets whose risk exceeds the limit.
 
     References
     ----------

@@ -350,7 +350,7 @@ def disentanglement_error(
     `chance` is .65 there. The total uncertainty given as both estimates has an error of about .5, which is below chance:
     an error of .5 is no evidence of disentanglement, and `swap_test` tells the two cases apart.
 
-    Coverage of the intervals: docs/measured-coverage.md.
+    Coverage of the intervals: docs/evidence-disentanglement.md.
 
     References
     ----------
@@ -537,7 +537,7 @@ def below_chance_test(
 
     Under "runs" the estimates must also be unrelated between runs. This fails if a condition has the same effect in every
     run, which is common: with five simulated runs and such effects, "runs" rejects 19 % at nominal 5 %, "conditions" keeps its
-    level, and has the power of 99 % for a method with an error of .41 (docs/measured-coverage.md).
+    level, and has the power of 99 % for a method with an error of .41 (docs/evidence-disentanglement.md).
 
     A rejection is no evidence of disentanglement. The total uncertainty given as both estimates has an error of about .5, below
     chance: "runs" always rejects it; "conditions" rejected it in less than 1 % of the simulated studies, but does reject it on
@@ -776,7 +776,7 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     runs on the same test instances.
 
     The sign-flip test is exact if the order of the shares has no influence on the estimate, because reversing the order
-    then flips the sign of τ and nothing else. Type-I error and power are in docs/measured-coverage.md.
+    then flips the sign of τ and nothing else. Type-I error and power are in tests/metrics/test_epistemic_trends.py.
 
     References
     ----------
@@ -983,7 +983,7 @@ def doubt_sources(
     extreme would be held against itself. The sources come from few runs, and their noise pulls correlations towards 0: see
     `repeatability`. Sources occur together in most data; a correlation with one can be caused by another.
 
-    The 95 % intervals of the correlations are measured in docs/measured-coverage.md on a simulated family with known sources.
+    The 95 % intervals of the correlations are measured in tests/metrics/test_doubts.py on a simulated family with known sources.
 
     References
     ----------

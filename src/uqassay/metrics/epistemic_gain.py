@@ -772,7 +772,7 @@ def epistemic_calibration_error(
     second-order prediction matches the spread of the truth, given the whole second-order prediction. Where both could be
     meant, write "EECE (gain)" for this one.
 
-    Measured type-I errors and coverages are in docs/coverage-epistemic-gain.md.
+    Measured type-I errors and coverages are in docs/evidence-gain.md.
 
     References
     ----------
@@ -984,7 +984,7 @@ def epistemic_correlation_score(
     Most zero-one gains are 0, and ties get their average rank. So even estimates that order the instances perfectly have a
     correlation far below 1: √(3 p (1 − p)) if a share p of the gains is 1 and the others are 0, which is .38 for p = .05.
     Compare estimates on the same instances. The interval is that of `spearman_estimate`, which holds under ties
-    (docs/measured-coverage.md, section "Epistemic gain").
+    (tests/metrics/test_epistemic_gain_error_rates.py).
 
     References
     ----------
@@ -1106,7 +1106,7 @@ def delay_curve(
     gains are −1, 0 or 1, the interval is Tango's for a difference of two matched proportions, with the number of independent
     cases that has the variance of the influences, and `above_random` combines those of the cases that wait and of the others
     by Newcombe's method; otherwise both are Student's t. Intervals hold at each share by itself, not for the whole curve.
-    Measured coverage: docs/measured-coverage.md, section "Epistemic gain".
+    Measured coverage: docs/evidence-gain.md.
 
     References
     ----------

@@ -121,7 +121,7 @@ def expected_cost_curve(
     The interval of a cost reaches as far as the longer of two: that of the costs as shares (`proportion_estimate`), which has
     the better lower end in groups, and that of its two shares, kept and wrong, and passed on, with their correlation
     (Newcombe's method), whose upper end allows for mistakes not yet seen. The interval of a saving is that of `mean_estimate`.
-    Each holds by itself (docs/coverage-certified-refusal.md has their measured coverage).
+    Each holds by itself (docs/evidence-ranking.md has their measured coverage).
 
     References
     ----------

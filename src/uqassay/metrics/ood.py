@@ -481,7 +481,7 @@ def ood_auc_score(
     the logit scale. The area does not depend on which sample is called positive.
 
     The measured coverage of 95 % intervals is 94.1 to 95.8 %. It is lowest with 20 groups in a sample and an area near 1
-    (docs/measured-coverage.md).
+    (docs/evidence-ranking.md).
 
     Examples
     --------
@@ -548,7 +548,7 @@ def fpr_at_tpr_error(
     `ties="whole"` the rate jumps there, and the interval covers that of the share at every threshold within reach.
 
     The measured coverage of 95 % intervals is 94.3 to 99.8 %. They are conservative below 200 instances, where nothing
-    bounds the threshold, and with few distinct scores (docs/measured-coverage.md).
+    bounds the threshold, and with few distinct scores (docs/evidence-ranking.md).
 
     References
     ----------
@@ -613,7 +613,7 @@ def aupr_score(
     equal scores), the interval is Wilson's, with the size of the smaller sample as n.
 
     The measured coverage of 95 % intervals is 93.6 to 96.5 %. It is lowest with 20 groups in a sample, or 50 instances of a
-    weak score (docs/measured-coverage.md).
+    weak score (tests/metrics/ood/test_error_rates.py).
 
     References
     ----------
@@ -1028,12 +1028,12 @@ def scod_aurc_loss(
 
     Xia and Bouganis call the cost of an error β. Narasimhan et al. and torch-uncertainty (`SCODAURC(ood_cost=…)`) give the
     cost of an input out of distribution, 1 − β. torch-uncertainty joins the risks at the coverages k/n by trapezoids, divides
-    by 1 − 1/n, and breaks ties by the order of rows. See docs/out-of-distribution.md for values side by side.
+    by 1 − 1/n, and breaks ties by the order of rows.
 
     Both samples are independent and their shares are given. The influence of an instance is that of `aurc_loss`, centred in
     its sample. The interval is symmetric on the logit scale between the values of the best and of the worst order at this
     cost and share, with an upper end that may be further where errors are few (`scod_estimate`). A sample whose influences are
-    equal counts with what it may not have shown yet. docs/coverage-backward-and-ood.md has the measured coverage.
+    equal counts with what it may not have shown yet. docs/evidence-ranking.md has the measured coverage.
 
     References
     ----------

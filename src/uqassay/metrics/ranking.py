@@ -143,7 +143,7 @@ def uq_c_index_score(
     The C-index is a ratio of two U-statistics. The interval uses Hájek's projection, the logit scale and 0.3 of an
     imaginary instance whose pairs count ½ (see `statistics.auc_estimate`).
 
-    The measured coverage of 95 % intervals is 94.7 to 97.1 % for n ≥ 40 (docs/measured-coverage.md).
+    The measured coverage of 95 % intervals is 94.7 to 97.1 % for n ≥ 40 (docs/evidence-ranking.md).
 
     References
     ----------
@@ -561,7 +561,7 @@ def paired_ranking_test(
     Notes
     -----
     The type-I error is about nominal: up to 6 % at nominal 5 % with groups or ten errors. With few errors and a large area
-    it is lower: 1.4 % with ten errors and an area of .95 (docs/measured-coverage.md).
+    it is lower: 1.4 % with ten errors and an area of .95 (docs/evidence-ranking.md).
 
     References
     ----------

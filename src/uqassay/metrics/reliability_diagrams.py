@@ -824,7 +824,7 @@ def reliability_diagram(
     The band holds in all bins together with probability `level` at least: exact (Clopper-Pearson) intervals at the level
     `level` ** (1 / B′) for B′ filled bins. With groups they use the effective number of independent instances and
     Bonferroni's adjustment. `Reliability.over` and `Reliability.under` name the bins whose confidence lies outside the band;
-    with probability `level` none of them is named wrongly (docs/coverage-calibration-further.md).
+    with probability `level` none of them is named wrongly (docs/evidence-calibration.md).
 
     Examples
     --------

@@ -671,7 +671,7 @@ def aurc_loss(
     influences, but at least 3.
 
     With 20 errors or more, 95 % intervals cover about 93 to 97 %, but at a UQ-AUC of .95 those of the E-AURC and the selective
-    ratio 91 and 89 %. With fewer errors, or with 97 % of the scores tied, they cover less (docs/coverage-refusal.md).
+    ratio 91 and 89 %. With fewer errors, or with 97 % of the scores tied, they cover less (docs/evidence-ranking.md).
 
     References
     ----------
@@ -1333,7 +1333,7 @@ def selective_gain(
     the intervals of the two rates and their correlation (Newcombe's method for a difference of two proportions).
 
     The measured coverage of 95 % intervals is 92 to 98 %. It is lowest if UQ-AUC is near 1 and scores have few levels, and
-    highest if few errors are kept (docs/measured-coverage.md).
+    highest if few errors are kept (docs/evidence-ranking.md).
 
     References
     ----------

@@ -176,7 +176,7 @@ def auc_estimate(
     unequal groups.
 
     The adjusted interval covers the area in 93 to 100 of 100 samples, plain DeLong in as few as 79. If nearly all errors have
-    one score, both cover less, because this score is all that the sample shows of errors (docs/coverage-ranking.md). Bootstrap
+    one score, both cover less, because this score is all that the sample shows of errors (docs/evidence-ranking.md). Bootstrap
     intervals are too short in such samples, see `bootstrap_estimate`.
 
     References

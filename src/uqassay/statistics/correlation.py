@@ -414,7 +414,7 @@ def kendall_tau_estimate(
     the quantile of Student's t. Where all influences are zero (|τ| = 1, or a symmetric sample) it is Wilson's interval for
     the share (1 + τ)/2 among n instances (or groups), because a sample with |τ| = 1 does not prove a true |τ| of 1.
 
-    The measured coverage of 95 % intervals is 94 to 99 % for n ≥ 20 (docs/measured-coverage.md).
+    The measured coverage of 95 % intervals is 94 to 99 % for n ≥ 20 (tests/statistics/test_correlation.py).
 
     References
     ----------
@@ -545,7 +545,7 @@ def pearson_estimate(
     Notes
     -----
     "fisher" has nominal coverage for normal variables and fails for others (about 50 to 80 % for gamma variables). "jackknife"
-    covers 87 to 96 % in all cases measured, and "bca" mostly less (docs/measured-coverage.md).
+    covers 87 to 96 % in all cases measured, and "bca" mostly less (tests/statistics/test_correlation.py).
 
     References
     ----------
@@ -699,7 +699,7 @@ def spearman_estimate(
     Where all influences are zero (|ρ| = 1, or a symmetric sample) it is Wilson's interval for (1 + ρ)/2 among n instances (or
     groups). Formulas that assume continuous values, such as the variance (1 + ρ²/2)/(n − 3) of z, fail under heavy ties.
 
-    docs/measured-coverage.md has the measured coverage, also for y that is zero in 95 of 100 instances.
+    tests/statistics/test_correlation.py has the measured coverage, also for y that is zero in 95 of 100 instances.
 
     References
     ----------

@@ -234,7 +234,7 @@ def mean_estimate(
     An integer weight equals that many copies in one group, not that many independent instances.
 
     Coverage is nominal for symmetric values at any n, and for skewed losses with "hall". "student-t" covers 85 % for log
-    losses at n = 30. Both fail for rare events: use `proportion_estimate` for shares (docs/measured-coverage.md).
+    losses at n = 30. Both fail for rare events: use `proportion_estimate` for shares (docs/evidence-comparisons.md).
 
     References
     ----------

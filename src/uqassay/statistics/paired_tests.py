@@ -259,7 +259,7 @@ def paired_mean_test(
     model. It is too large by the interaction of runs and instances.
 
     The type-I error is nominal, except for skewed differences in small samples: 7.5 % at nominal 5 % for exponential
-    differences and n = 30 (docs/measured-coverage.md).
+    differences and n = 30 (docs/evidence-comparisons.md).
 
     Hall's transformation is not offered here. It helps with skewed differences but does harm with symmetric heavy-tailed
     differences, which two good models on the same instances give.
@@ -371,7 +371,7 @@ def pairwise_mean_tests(
     With several runs, the first two have the fewer degrees of freedom that Satterthwaite's formula gives with the variance of
     each model's runs at its upper 80 % limit (two runs: 90 %). A run variance that is underestimated by chance gives too many
     degrees of freedom, which tests of many pairs cannot afford: with 20 models of 3 runs they err in up to 21 % of data sets.
-    Measured error rates: docs/measured-coverage.md.
+    Measured error rates: docs/evidence-comparisons.md.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Coverage of the intervals of calibration errors, and error rates of the bands of reliability diagrams.
 
-The test measures a few cells. The command measures all of them and prints the tables of docs/coverage-calibration-further.md:
+The test measures a few cells. The command measures all of them and prints the tables of docs/evidence-calibration.md:
 
     python -m tests.metrics.calibration.test_error_coverage [data sets]
 """

@@ -1,6 +1,6 @@
 """Measured coverage of the intervals of out-of-distribution detection, and type-I error and power of paired tests.
 
-Run as a script, this file prints the tables of docs/measured-coverage.md; as a test it measures fewer samples and asserts
+Run as a script, this file prints the tables of docs/evidence-ranking.md; as a test it measures fewer samples and asserts
 what the tables say.
 """
 

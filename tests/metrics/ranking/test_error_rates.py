@@ -1,6 +1,6 @@
 """Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
 
-Run as a script, this file prints the tables of docs/coverage-ranking.md (a number of samples and names in TABLES may follow).
+Run as a script, this file prints the tables of docs/evidence-ranking.md (a number of samples and names in TABLES may follow).
 As a test it measures fewer samples and asserts what the tables say.
 """
 

@@ -1,6 +1,6 @@
 """Measured coverage of the intervals of risk-coverage numbers.
 
-Run as a script, this file prints the tables of risk and coverage in docs/measured-coverage.md ("areas", "selective", "ties" or
+Run as a script, this file prints the tables of risk and coverage in docs/evidence-ranking.md ("areas", "selective", "ties" or
 "paired" chooses one); as a test it measures fewer samples and asserts what the tables say.
 """
 

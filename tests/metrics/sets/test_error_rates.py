@@ -1,6 +1,6 @@
 """Measured coverage of the intervals of class sets: coverage, size, determinacy, accuracies, u65, u80.
 
-Run as a script, this file prints the table of docs/sets-as-sets.md; as a test it measures fewer samples.
+Run as a script, this file prints the table of docs/evidence-calibration.md; as a test it measures fewer samples.
 """
 
 import sys

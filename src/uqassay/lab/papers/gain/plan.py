@@ -192,7 +192,7 @@ QUICK = {
     "random-forest": {"n_members": 10},
     "deep-ensemble": {"n_members": 2, "epochs": 2},
 }
-# more than two inducing points for each cluster; a learnt kernel would take hours (docs/gaussian-processes.md)
+# more than two inducing points for each cluster; a learnt kernel would take hours (docs/methods.md)
 SPARSE_TOY = {
     "sparse-gp": {
         "n_inducing": 4000,
