@@ -40,20 +40,17 @@ ABOVE = (
     "Written by `python -m benchmarks.docs_numbers --write`; the command below a table makes it again. A 95 % interval should\n"
     "hold the truth in 95 of 100 samples, a test at 5 % should reject a true hypothesis in 5.\n"
 )
-NOT_MEASURED: dict[
-    str, tuple[str, ...]
-] = {  # tables with decimals that are no measurement, by page and the first line's beginning
+NOT_MEASURED = {  # tables with decimals that are no measurement, by page and the beginning of their first line
+    "calibration": ("| `null=` |",),  # levels
     "choosing-lambda": ("| λ |",),
+    "command-line": ("| check | fails if |",),  # bounds of checks
     "datasets": ("| name | kind |",),  # licences
     "disentanglement": ("| DE | who has it |",),  # expected values
-    "epistemic-gain": ("| sentence | holds if |",),  # levels
+    "epistemic-gain": ("| sentence | holds if |", "| not printed | here |"),  # levels, settings
+    "files": ("| library | checked with |",),  # versions
     "methods": ("| name | class |",),  # names
-    "other-libraries": ("| library |",),  # versions
-    "ranking-intervals": ("| number | interval |",),  # constants of a method
-    "epistemic-gain-choices": ("| option | values |", "| not printed | here |"),  # settings
-    "scripts": ("| check | fails if |",),  # bounds of checks
+    "ranking-errors": ("| number | interval |",),  # constants of a method
     "unified-evaluation": ("| name | distance ", "| step | the paper says |"),  # ranges, settings
-    "unified-experiments": ("| table | contents |",),  # values of λ
 }
 
 

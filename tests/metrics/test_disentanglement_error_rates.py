@@ -1,7 +1,7 @@
 """Measured coverage of the intervals of the disentanglement error, and type-I error and power of its tests.
 
-Run as a script, this file prints the tables in docs/evidence-disentanglement.md (those whose name begins with the word given, if there
-is one); as a test it measures fewer samples and asserts what the tables say.
+Run as a script, this file prints the tables in docs/evidence-disentanglement.md (those whose name begins with the word given,
+if there is one); as a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys

@@ -98,7 +98,8 @@ def weighted_average_effect(
 
     The intervals are for the expected error on a held-out part of this size. On n instances the binned error of a calibrated
     classifier is above 0, so the expected difference is smaller than with infinitely many instances. A debiased measure
-    avoids most of this bias. 95 % intervals of the difference cover 92 to 100 of 100 (tests/calibration/test_weighted_average.py).
+    avoids most of this bias. 95 % intervals of the difference cover 92 to 100 of 100
+    (tests/calibration/test_weighted_average.py).
 
     Examples
     --------

@@ -983,7 +983,7 @@ def doubt_sources(
     extreme would be held against itself. The sources come from few runs, and their noise pulls correlations towards 0: see
     `repeatability`. Sources occur together in most data; a correlation with one can be caused by another.
 
-    The 95 % intervals of the correlations are measured in tests/metrics/test_doubts.py on a simulated family with known sources.
+    tests/metrics/test_doubts.py measures the 95 % intervals of the correlations on a simulated family with known sources.
 
     References
     ----------

@@ -82,7 +82,8 @@ def bootstrap_estimate(
     Notes
     -----
     With few positives, bootstrap intervals of an area under the ROC curve are too short under any scheme: with five
-    positives they cover 70 to 87 of 100 (tests/statistics/test_weighted_bootstrap.py). Prefer an interval made for the statistic, such as
+    positives they cover 70 to 87 of 100 (tests/statistics/test_weighted_bootstrap.py). Prefer an interval made for the
+    statistic, such as
     that of `auc_estimate`.
 
     References
