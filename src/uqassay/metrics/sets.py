@@ -83,7 +83,8 @@ def class_set_scores(
     -----
     Shares and utilities have Wilson's interval (`proportion_estimate`), the size that of Student's t (`mean_estimate`).
     docs/evidence-calibration.md has their measured coverage. A decision maker who takes a class of the set at random
-    gets the utility 1/s. The utilities u65 and u80 add a price for variance: a set of two that holds the label is worth 0.65 and 0.8.
+    gets the utility 1/s. The utilities u65 and u80 add a price for variance: a set of two that holds the label is worth
+    0.65 and 0.8.
 
     References
     ----------
