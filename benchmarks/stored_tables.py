@@ -199,6 +199,8 @@ class _Recorded:
         for name, module in list(sys.modules.items()):
             if name.startswith(MEASURING):
                 for own, value in list(vars(module).items()):
+                    if hasattr(value, "cache_clear"):  # what an earlier run has kept would not be recorded
+                        value.cache_clear()
                     if isinstance(value, types.FunctionType) and value.__module__.startswith("uqassay."):
                         self.held.append((module, own, value))
                         setattr(module, own, self._recording(value))

@@ -103,7 +103,7 @@ def _second_order(number: int, size: int) -> list[list[str]]:
 
 def _golden_second_order() -> object:
     settings = [Setting("even"), Setting("confident", "states half"), Setting("dirichlet"), Setting("even", size=10)]
-    return [test_second_order_error_rates.results.__wrapped__(setting, 2) for setting in settings]
+    return [test_second_order_error_rates.results(setting, 2) for setting in settings]
 
 
 @measured("second-order-level", page="calibration", golden=_golden_second_order)
