@@ -45,7 +45,7 @@ NOT_MEASURED = {  # tables with decimals that are no measurement, by page and th
     "choosing-lambda": ("| λ |",),
     "command-line": ("| check | fails if |",),  # bounds of checks
     "datasets": ("| name | kind |",),  # licences
-    "disentanglement": ("| DE | who has it |",),  # expected values
+    "disentanglement": ("| DE | who has it |", "| name | the authors' code |"),  # expected values, settings
     "epistemic-gain": ("| sentence | holds if |", "| not printed | here |"),  # levels, settings
     "files": ("| library | checked with |",),  # versions
     "methods": ("| name | class |",),  # names
