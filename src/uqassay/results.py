@@ -451,18 +451,20 @@ def plain(value: Any) -> Any:
     >>> plain({"p": float("nan"), "limits": np.array([0.5, np.inf]), "n": np.int64(3)})
     {'p': None, 'limits': [0.5, 'Infinity'], 'n': 3}
     """
-    if isinstance(value, float):  # most values, among them numbers of NumPy and of estimates
-        number = float(value)
-        return number if math.isfinite(number) else _not_finite(number)
     kind = type(value)
+    if kind is float or isinstance(value, float):  # most values, among them numbers of NumPy and of estimates
+        return float(value) if math.isfinite(value) else _not_finite(float(value))
     if kind is str or kind is int or kind is bool or value is None:
         return value
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):  # the second is slow: it looks for registered kinds
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, (list, tuple)):
-        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):  # most lists
+        kinds = set(map(type, value))
+        if kinds == {float} and all(map(math.isfinite, value)):  # most lists
+            return list(value)
+        if kinds <= {str, int, bool, type(None)}:
             return list(value)
         return [plain(v) for v in value]
     if isinstance(value, np.ndarray):

@@ -49,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal without λ shows \u03bb rather than failing
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:  # the command owns the process
+        # a report makes hundreds of thousands of small values that stay; by default garbage is looked for in them 400 times
+        gc.set_threshold(50_000, 20, 100)
     try:
         from uqassay.cli.commands import run
 

@@ -1,5 +1,6 @@
 """Paired tests of the mean losses of models and baselines at any λ, guarded against losses that have not been seen."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -344,23 +345,17 @@ def compare_pairs(
     """
     t = np.asarray(tradeoffs, dtype=np.float64)
     one, other = ([LossReading(assay[name]) for name in names] for names in (first, second))
-    shape = (*t.shape[:-1], len(first))
-    over, under = np.zeros(shape), np.zeros(shape)
-    for k, (a, b) in enumerate(zip(one, other, strict=True)):
-        at = t[..., k if t.shape[-1] > 1 else 0]
-        over[..., k] = excess_over(assay, a, b, "unified", at)
-        under[..., k] = excess_over(assay, b, a, "unified", at)
-    return loss_lines(assay).of_pairs(one, other, t, bounds=(over, under))
+    bounds = [_excess_of_pairs(assay, *pairs, "unified", t) for pairs in ((one, other), (other, one))]
+    return loss_lines(assay).of_pairs(one, other, t, bounds=(bounds[0], bounds[1]))
 
 
 def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Floats:
     """`excess_over` of every ordered pair of readings, ``(..., J, J)`` at each λ; 0 of a reading over itself."""
-    t = np.asarray(tradeoffs, dtype=np.float64)
-    found = np.zeros((*t.shape, len(readings), len(readings)))
-    for a, one in enumerate(readings):
-        for b, other in enumerate(readings):
-            if a != b:
-                found[..., a, b] = excess_over(assay, one, other, metric, t)
+    t, j = np.asarray(tradeoffs, dtype=np.float64), len(readings)
+    first, second = np.nonzero(~np.eye(j, dtype=bool))
+    found = np.zeros((*t.shape, j, j))
+    one, other = ([readings[k] for k in places] for places in (first.tolist(), second.tolist()))
+    found[..., first, second] = _excess_of_pairs(assay, one, other, metric, t[..., np.newaxis])
     return found
 
 
@@ -368,9 +363,9 @@ def _both_bounds(
     assay: "Assay", several: Sequence[LossReading], one: LossReading, tradeoffs: ArrayLike
 ) -> tuple[Floats, Floats]:
     """`excess_over` of several readings over one by E, and of the one over these, ``(..., P)`` at each λ."""
-    over = [excess_over(assay, each, one, "unified", tradeoffs) for each in several]
-    under = [excess_over(assay, one, each, "unified", tradeoffs) for each in several]
-    return np.stack(over, axis=-1), np.stack(under, axis=-1)
+    t, same = np.asarray(tradeoffs, dtype=np.float64)[..., np.newaxis], [one] * len(several)
+    over, under = ((several, same), (same, several))
+    return _excess_of_pairs(assay, *over, "unified", t), _excess_of_pairs(assay, *under, "unified", t)
 
 
 def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Floats:
@@ -379,16 +374,37 @@ def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: st
     `greatest_excess` where the loss of each label has no closed form. Shaped as λ for "unified", else ().
     """
     t = np.asarray(tradeoff, dtype=np.float64)
-    anything = np.broadcast_to(greatest_excess(assay, one.model, metric, t, held_out=one.held_out), t.shape)
+    return _excess_of_pairs(assay, [one], [other], metric, t[..., np.newaxis])[..., 0]
+
+
+def _excess_of_pairs(
+    assay: "Assay", first: Sequence[LossReading], second: Sequence[LossReading], metric: str, tradeoffs: Floats
+) -> Floats:
+    """`excess_over` of P pairs of readings, (..., P) at λ (..., 1) for all pairs, or (..., P)."""
+    shape = (*tradeoffs.shape[:-1], len(first))
+    t = np.broadcast_to(tradeoffs, shape)
+    anything = np.zeros(shape)
+    places: dict[tuple[str, bool], list[int]] = {}
+    for k, reading in enumerate(first):
+        places.setdefault((reading.model.name, reading.held_out), []).append(k)
+    for (name, held_out), at in places.items():
+        anything[..., at] = greatest_excess(assay, assay[name], metric, t[..., at], held_out=held_out)
+    pairs = tuple((a.model.name, a.held_out, b.model.name, b.held_out) for a, b in zip(first, second, strict=True))
+    seen = assay.shared.once(
+        ("excess seen", metric, pairs),
+        lambda: np.array([_seen(assay, a, b, metric) for a, b in zip(first, second, strict=True)]).reshape(-1, 2),
+    )
+    return np.fmin(anything, np.maximum(seen[:, 0] + t * seen[:, 1], 0.0))
+
+
+def _seen(assay: "Assay", one: LossReading, other: LossReading, metric: str) -> tuple[float, float]:
+    """Greatest excess on the inputs seen as a line: its value at λ = 0 and its slope; nan where it is not known."""
     if metric == "accuracy":
-        return anything
-    wider = _wider(assay, one, other)
+        return math.nan, 0.0  # any answer may be wrong
     if metric == "nonspecificity":
-        return np.fmin(anything, max(wider, 0.0))
+        return _wider(assay, one, other), 0.0
     farther = _farther(assay, one, other, {"unified": "distance"}.get(metric, metric))
-    if metric == "unified":
-        return np.fmin(anything, np.maximum(farther + t * wider, 0.0))
-    return np.fmin(anything, max(farther, 0.0))
+    return farther, _wider(assay, one, other) if metric == "unified" else 0.0
 
 
 def _farther(assay: "Assay", one: LossReading, other: LossReading, term: str) -> float:

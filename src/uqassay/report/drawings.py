@@ -343,7 +343,7 @@ def inline_svg(
         # the text stays text: the browser has glyphs that the fonts of matplotlib lack
         warnings.filterwarnings("ignore", r"Glyph \d+ |Matplotlib currently does not support", UserWarning)
         draw(figure)
-        marked = [artist for artist in figure.findobj() if hasattr(artist, "marked")]
+        marked = [artist for ax in figure.axes for artist in ax.get_children() if hasattr(artist, "marked")]
         for k, artist in enumerate(marked):
             artist.set_gid(f"marked{k}")
         if colours != {}:
