@@ -2,6 +2,7 @@
 
 python -m benchmarks.house entered   # files entered and functions called, for two ordinary questions
 python -m benchmarks.house rooms     # lines and files of every room
+python -m benchmarks.house layers    # files of the evidence, report and cli in layers: each imports from those above it
 """
 
 import ast
@@ -33,6 +34,8 @@ ORDER = (
     ),
     *("cli", "lab", "lab/datasets", "lab/methods", "lab/bench", "lab/papers"),
 )
+
+LAYERED = ("evidence", "report", "report/figures", "cli")
 
 
 def entered(question: Callable[[], object]) -> tuple[int, int]:
@@ -91,6 +94,52 @@ def house_map() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def layers(room: str) -> list[list[tuple[str, ...]]]:
+    """The files of a room in layers: each imports from layers above it; files that import one another stand together.
+
+    Every import counts, also inside functions and for types alone. The door, `__init__.py`, is left out: it names them all.
+    """
+    above = imports_within(room)
+    reached = {name: _reached(name, above) for name in above}
+    knots = {tuple(sorted({name, *(n for n in reached[name] if name in reached[n])})) for name in above}
+    found: list[list[tuple[str, ...]]] = []
+    placed: set[str] = set()
+    while knots:
+        free = sorted(knot for knot in knots if all(above[name] <= placed | set(knot) for name in knot))
+        found.append(free)
+        placed.update(name for knot in free for name in knot)
+        knots -= set(free)
+    return found
+
+
+def imports_within(room: str) -> dict[str, set[str]]:
+    """The files of a room, each with those that it imports."""
+    place, package = SOURCE / room, f"uqassay.{room.replace('/', '.')}"
+    found: dict[str, set[str]] = {path.stem: set() for path in place.glob("*.py") if path.stem != "__init__"}
+    for name, imported in found.items():
+        for node in ast.walk(ast.parse((place / f"{name}.py").read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                modules = [f"{node.module}.{one.name}" for one in node.names]
+            elif isinstance(node, ast.Import):
+                modules = [one.name for one in node.names]
+            else:
+                continue
+            inside = (m.removeprefix(f"{package}.").split(".")[0] for m in modules if m.startswith(f"{package}."))
+            imported.update(m for m in inside if m in found and m != name)
+    return found
+
+
+def _reached(name: str, above: dict[str, set[str]]) -> set[str]:
+    """All files that a file imports, and those that these import."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        new = above[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
 def _room(place: Path) -> str:
     parts = place.parts
     if len(parts) == 1:
@@ -121,6 +170,11 @@ def main(words: list[str]) -> int:
         for room, (n_lines, n_files) in found.items():
             print(f"{room:14} {n_lines:7,} lines {n_files:4} files")
         print(f"{'all':14} {sum(n for n, _ in found.values()):7,} lines {sum(n for _, n in found.values()):4} files")
+        return 0
+    if words == ["layers"]:
+        for room in LAYERED:
+            for k, layer in enumerate(layers(room)):
+                print(f"{room:15} {k:2}  {', '.join(' + '.join(knot) for knot in layer)}")
         return 0
     if words == ["map"]:
         PAGE.write_text(house_map(), encoding="utf-8")

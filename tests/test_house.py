@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks import house
+
 SOURCE = Path(__file__).parents[1] / "src"
 PACKAGE = SOURCE / "uqassay"
 
@@ -33,6 +35,7 @@ ROOMS = (
 # Imports to the right, each inside the function that needs it: (file, room).
 LAZY_TO_THE_RIGHT = {
     ("evidence/result.py", "report"),  # Assay.to_html, Assay.plot
+    ("evidence/ranking.py", "report"),  # Ranking.plot
 }
 # Imports to the right for type checkers alone.
 TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
@@ -467,3 +470,39 @@ def test_words_of_errors_are_found(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     assert len(list(error_words(path, parsed(path)))) == 4
+
+
+# Files of one lens that import one another, for types alone: what was measured, and its words.
+ONE_LENS = {
+    ("disentanglement", "disentanglement_runs", "disentanglement_words"),
+    ("gain", "gain_words"),
+}
+# Those that make an `Assay`, or many: all others take `Judged`.
+MAKERS = {"dask", "data_sets", "judgement", "stream"}
+
+
+@pytest.mark.parametrize("room", house.LAYERED)
+def test_files_of_a_room_import_one_another_in_one_direction(room):
+    found = house.layers(room)
+    assert {knot for layer in found for knot in layer if len(knot) > 1} <= ONE_LENS
+    assert sorted(name for layer in found for knot in layer for name in knot) == sorted(
+        path.stem for path in (PACKAGE / room).glob("*.py") if path.stem != "__init__"
+    )
+
+
+def test_lenses_do_not_import_the_assay():
+    assert {name for name, imported in house.imports_within("evidence").items() if "result" in imported} == MAKERS
+
+
+def test_layers_show_files_that_import_one_another_anywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(house, "SOURCE", tmp_path)
+    (tmp_path / "room").mkdir()
+    texts = {
+        "low": "import math",
+        "a": "from uqassay.room.low import x\n\ndef f():\n    from uqassay.room.b import y",
+        "b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from uqassay.room import a",
+        "top": "import uqassay.room.b",
+    }
+    for name, text in texts.items():
+        (tmp_path / "room" / f"{name}.py").write_text(text)
+    assert house.layers("room") == [[("low",)], [("a", "b")], [("top",)]]

@@ -7,10 +7,10 @@ import math
 import os
 import textwrap
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import zip_longest
-from typing import Any, ClassVar, NamedTuple, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from uqassay.errors import FileFormatError
 from uqassay.files import MAX_TEXT, read_bytes
 from uqassay.notes import Note
 from uqassay.text import counted, html_text, latex_text, markdown_text, number, significant, text_table, visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "COLUMNS",
@@ -29,7 +32,9 @@ __all__ = [
     "ShownRow",
     "ShownTable",
     "Text",
+    "as_table",
     "csv_text",
+    "encodable",
     "estimate_cell",
     "number_from_json",
     "plain",
@@ -485,6 +490,19 @@ def plain_of(record: Any, *names: str) -> dict[str, Any]:
     {'code': 'edge', 'text': 'at the end'}
     """
     return {name: _plain_part(getattr(record, name)) for name in names or [each.name for each in fields(record)]}
+
+
+def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
+    """Rows as a table of pandas with these columns."""
+    import pandas
+
+    texts = [{name: encodable(value) for name, value in row.items()} for row in rows]
+    return pandas.DataFrame(texts, columns=list(columns))
+
+
+def encodable(value: Any) -> Any:
+    """Text whose lone surrogates are spelt out, because the columns of pandas are UTF-8; other values as they are."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
 
 
 class Plain:

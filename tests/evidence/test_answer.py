@@ -9,7 +9,7 @@ from tests.evidence.verdict_cases import claims, judged, predicted
 
 import uqassay as uq
 from uqassay.evidence import Claim
-from uqassay.evidence.answer import answer_of, colour_order
+from uqassay.evidence.answer import answer_from_claims, colour_order
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -136,13 +136,13 @@ def group(models, low, high, *, others=(), told=None):
 def test_a_border_that_two_ranges_share_is_rounded_into_the_one_that_says_more():
     assay = judged({"a": (0.15, 0.05), "b": (0.2, 0.02), "c": (0.3, 0.05)}, 400)
     below, above = group(("a",), 0.31234, 1.2367), group(("a", "b"), 1.2367, 6.0)  # b is worse up to 1.2367
-    first, second = answer_of(assay, (below, above)).choices
+    first, second = answer_from_claims(assay, (below, above)).choices
     assert (first.low, first.high, second.low, second.high) == (0.32, 1.23, 1.23, 6.0)
     below, above = (
         group(("a", "b"), 0.31234, 1.2367, others=("c",)),
         group(("b",), 1.2367, 6.0, told={"c": [[2.0, 3.0]]}),
     )
-    first, second = answer_of(assay, (below, above)).choices
+    first, second = answer_from_claims(assay, (below, above)).choices
     assert (first.high, second.low) == (1.24, 1.24)
     assert (first.tied, second.partly, second.worse) == (("c",), ("c",), ("a",))
 
@@ -154,7 +154,7 @@ def test_a_range_too_short_for_two_digits_keeps_its_ends():
         group(("a", "b"), 1.2312, 1.2367),
         group(("a", "b"), 1.2367, 6.0, others=("c",)),
     )
-    found = answer_of(assay, groups).choices
+    found = answer_from_claims(assay, groups).choices
     assert [(c.low, c.high) for c in found] == [(0.3, 1.23), (1.23, 1.2367), (1.2367, 6.0)]
 
 

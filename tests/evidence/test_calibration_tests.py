@@ -13,12 +13,12 @@ from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.one_classifier import calibration_test
 from uqassay.evidence import calibration as cost
 from uqassay.evidence.calibration import (
-    ModelCalibration,
     adjusted_pvalues,
     calibration_claims,
     choose_instances,
     classwise_errors,
 )
+from uqassay.evidence.data import ModelCalibration
 from uqassay.evidence.sentences import calibration_sentence
 from uqassay.metrics.reliability_diagrams import expected_calibration_error
 from uqassay.report.sections import calibration_section

@@ -7,8 +7,7 @@ import numpy as np
 from tests.report.cases import softmax
 
 import uqassay as uq
-from uqassay.evidence.calibration import ModelCalibration
-from uqassay.evidence.sampled import AssayTests
+from uqassay.evidence.data import AssayTests, ModelCalibration
 from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.metrics.reliability_diagrams import reliability
 from uqassay.records import Later

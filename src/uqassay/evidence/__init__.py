@@ -10,9 +10,10 @@ from uqassay._lazy import lazy_names
 if TYPE_CHECKING:
     from uqassay.evidence.answer import Answer, Recommendation, Stretch
     from uqassay.evidence.baselines import is_held_out
-    from uqassay.evidence.calibration import CalibrationClaim, ModelCalibration, calibration_claims
+    from uqassay.evidence.calibration import CalibrationClaim, calibration_claims
     from uqassay.evidence.cautions import CAUTIONS
     from uqassay.evidence.claims import KINDS, Claim
+    from uqassay.evidence.data import BackwardScore, ModelCalibration
     from uqassay.evidence.data_sets import DataSetComparison, compare_over_data_sets, compare_table
     from uqassay.evidence.disentanglement import DisentanglementStudy, join_studies
     from uqassay.evidence.disentanglement_runs import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     )
     from uqassay.evidence.gain_words import gain_lines, gain_sentences
     from uqassay.evidence.judgement import assay
-    from uqassay.evidence.mistakes import BackwardScore, backward_scores
+    from uqassay.evidence.mistakes import backward_scores
     from uqassay.evidence.options import CALIBRATION, TRADEOFFS
     from uqassay.evidence.over_runs import OverRuns
     from uqassay.evidence.ranking import Ranked
@@ -61,7 +62,7 @@ _WHERE = {
     "Assay": "result",
     "Excess": "excess",
     "AssayStream": "stream",
-    "BackwardScore": "mistakes",
+    "BackwardScore": "data",
     "CalibrationClaim": "calibration",
     "Claim": "claims",
     "Contender": "disentanglement_runs",
@@ -72,7 +73,7 @@ _WHERE = {
     "GainRun": "gain",
     "GainSample": "gain",
     "GainStudy": "gain",
-    "ModelCalibration": "calibration",
+    "ModelCalibration": "data",
     "ModelScale": "scale",
     "Ranked": "ranking",
     "Recommendation": "answer",

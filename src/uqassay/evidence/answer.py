@@ -3,24 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
 from uqassay.evidence.choice import greatest_usual
 from uqassay.evidence.claims import Claim
+from uqassay.evidence.data import Judged
+from uqassay.evidence.lens import RANKING, claims_by
 from uqassay.evidence.order import LEAST, MEAN_E, inwards, loss_name, order_of
+from uqassay.evidence.ranking import ranked_at
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.tradeoff import lower_envelope
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "N_COLOURS",
     "Answer",
     "Recommendation",
     "Stretch",
+    "answer_from_claims",
     "answer_of",
     "colour_order",
 ]
@@ -31,7 +32,7 @@ __all__ = [
 N_COLOURS = 8  # of the palette by Okabe and Ito
 
 
-def colour_order(assay: "Assay") -> tuple[str, ...]:
+def colour_order(assay: Judged) -> tuple[str, ...]:
     """Names of the models as given; with more models than colours by mean E at the default λ, so that the best ones differ.
 
     Parameters
@@ -146,8 +147,13 @@ class Answer:
         return tuple(found) if np.isinf(at) else (*found, Stretch(at, float("inf"), "open"))
 
 
-def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
-    """The answer that claims support; see `Assay.answer`."""
+def answer_of(assay: Judged) -> Answer:
+    """The answer that the claims about all losses support; see `Assay.answer`."""
+    return assay.shared.once("answer", lambda: answer_from_claims(assay, claims_by(assay, RANKING)))
+
+
+def answer_from_claims(assay: Judged, claims: Sequence[Claim]) -> Answer:
+    """The answer that these claims support."""
     top = greatest_usual(assay)
     groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest") and c.high > LEAST]
     choices = tuple(_recommendation(assay, g, *ends) for g, ends in zip(groups, _rounded_ends(groups), strict=True))
@@ -197,7 +203,7 @@ def _rounded_ends(groups: Sequence[Claim]) -> list[tuple[float, float]]:
     return [(low, high) for low, high in ends]
 
 
-def _recommendation(assay: "Assay", group: Claim, low: float, high: float) -> Recommendation:
+def _recommendation(assay: Judged, group: Claim, low: float, high: float) -> Recommendation:
     """A top group, for λ from `low` to `high`."""
     told = {
         name: tuple((max(a, low), min(b, high)) for a, b in ranges if max(a, low) < min(b, high))
@@ -206,7 +212,7 @@ def _recommendation(assay: "Assay", group: Claim, low: float, high: float) -> Re
     throughout = [name for name, ranges in told.items() if ranges == ((low, high),)]
     nowhere = [name for name, ranges in told.items() if not ranges]
     told = {name: ranges for name, ranges in told.items() if name not in (*throughout, *nowhere)}
-    in_order = [m.model for m in assay.ranked(min(max(DEFAULT_TRADEOFF, low), high)) if m.rank is not None]
+    in_order = [m.model for m in ranked_at(assay, min(max(DEFAULT_TRADEOFF, low), high)) if m.rank is not None]
     rest = [name for name in in_order if name not in group.models]
     sure = group.facts.get("sure")
     if sure is not None:
@@ -231,7 +237,7 @@ def _condition(claims: Sequence[Claim], groups: Sequence[Claim]) -> Literal["", 
     return "groups" if resting & {name for g in groups for name in g.models} else ""
 
 
-def _lowest(assay: "Assay") -> tuple[tuple[float, float, tuple[str, ...]], ...]:
+def _lowest(assay: Judged) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
     """Which models or baselines have the lowest mean E in this test set."""
     order = order_of(assay)
     models = [assay[name] for name in (*order.models, *order.yardsticks)]

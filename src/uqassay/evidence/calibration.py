@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, final
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from uqassay.calibration.one_classifier import (
 )
 from uqassay.checks import fail
 from uqassay.errors import InputError
+from uqassay.evidence.data import Judged, ModelCalibration
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_reaching
 from uqassay.evidence.scoring import PART_BYTES, holding
 from uqassay.metrics.calibration import Groupwise
@@ -44,24 +45,18 @@ from uqassay.metrics.kernel_error import PrepareKernel
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
 from uqassay.metrics.reliability_diagrams import Reliability, bins_of_classes, classes_apart, reliability
 from uqassay.native import kernel
-from uqassay.notes import Note, distinct, has_note, reason
+from uqassay.notes import Note, distinct, has_note
 from uqassay.predictions import Box, ClassSets, Drawn, Masses, Members, Prediction, Vertices
-from uqassay.records import Shape
 from uqassay.statistics import holm
 from uqassay.text import count
 
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
-
 __all__ = [
     "PART_DRAWS",
-    "ROW_FIELDS",
     "CalibrationClaim",
     "CalibrationPlan",
     "ForeseenTest",
     "Gaps",
     "JudgedTest",
-    "ModelCalibration",
     "TestedSample",
     "adjusted_pvalues",
     "adjusted_tests",
@@ -476,113 +471,6 @@ def check_measures(measures: Sequence[str | CalibrationMeasure], name: str) -> t
 
 
 # One calibration test of one run of one model, and its p-value among all others.
-
-ROW_FIELDS = (
-    "model",
-    "run",
-    "measure",
-    "notion",
-    "tested",
-    "n_instances",
-    "n_tested",
-    "n_members",
-    "noun",
-    "statistic",
-    "pvalue",
-    "n_draws",
-    "n_parts",
-    "gap",
-    "gap_pvalue",
-    "ignores_groups",
-    "mean_value",
-    "mean_pvalue",
-    "accuracy_mean",
-    "accuracy_weighted",
-    "width",
-    "notes",
-)  # what a row of a table holds: neither arrays nor diagrams
-
-
-@dataclass(frozen=True, eq=False)
-class ModelCalibration:
-    """One calibration test of one run of one model."""
-
-    model: str
-    run: int  #: 0 for the first.
-    #: measure, notion: What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or
-    #: "strong".
-    measure: str
-    notion: str
-    #: Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see
-    #: `notes`.
-    tested: Literal["mixtures", "mean", "nothing"]
-    #: n_instances, n_tested: Instances there are, and those that were tested.
-    n_instances: int
-    n_tested: int
-    n_members: int  #: What was mixed (or would have been), M; 1 where the mean was tested.
-    statistic: float  #: Least value of the measure over all mixtures, or its value at the mean.
-    #: Small where nothing that was tested is calibrated. It is that of this test alone, the same in every assay with
-    #: this model; `adjusted_pvalues` adjusts it for the number of tests.
-    pvalue: float
-    #: Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as
-    #: they allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so
-    #: the p-value.
-    n_draws: int
-    #: The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not
-    #: small.
-    null: Annotated[Floats, Shape("D")] = field(repr=False)
-    #: "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most
-    #: values below the statistic.
-    null_kind: str
-    weights: Annotated[Floats, Shape("M")] = field(
-        repr=False
-    )  #: The mixture with the least value; nan where no value is defined.
-    #: mean_value, mean_pvalue: The measure at `mean_probs` of the prediction, and the test of it alone.
-    mean_value: float
-    mean_pvalue: float
-    #: member_values, member_pvalues: Of every member alone; empty where there are no members (points, intervals, masses).
-    member_values: Annotated[Floats, Shape("members")] = field(repr=False)
-    member_pvalues: Annotated[Floats, Shape("members")] = field(repr=False)
-    #: accuracy_mean, accuracy_weighted: Accuracy of the mean and of the mixture, on the instances that the weights were
-    #: fitted to.
-    accuracy_mean: float
-    accuracy_weighted: float
-    #: before, after: Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was
-    #: tested, `after` also where no weights are defined.
-    before: Reliability | None = field(repr=False)
-    after: Reliability | None = field(repr=False)
-    width: float  #: Mean over instances and classes of the upper minus the lower probability.
-    notes: tuple[Note, ...]  #: What limits the result.
-    noun: str = "members"  #: What is mixed.
-    #: Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a
-    #: single distribution; otherwise 0.
-    n_parts: int = 0
-    #: gap, gap_pvalue: Mean confidence of the mean prediction minus its accuracy, and the p-value of a difference of 0
-    #: by `confidence_gap`.
-    gap: float = math.nan
-    gap_pvalue: float = math.nan
-
-    @property
-    def ignores_groups(self) -> bool:
-        """Whether there are groups, but the test takes labels as independent; `notes` says so too."""
-        return IN_GROUPS in self.notes
-
-    @property
-    def reason(self) -> str:
-        """Why the statistic or the p-value is undefined or infinite, from `notes`; empty where both are numbers."""
-        if math.isfinite(self.statistic) and math.isfinite(self.pvalue):
-            return ""
-        return reason(self.notes)
-
-    def row(self) -> dict[str, Any]:
-        """Numbers and words without the arrays, the run counted from 1."""
-        return {name: getattr(self, name) for name in ROW_FIELDS} | {"run": self.run + 1}
-
-    def _check_read(self) -> None:
-        nothing = self.tested == "nothing"
-        no_mixture = nothing or bool(np.isnan(self.weights).any())
-        if (self.before is None, self.after is None) != (nothing, no_mixture):
-            fail("before", "and after must be diagrams of what was tested", code="conflict")
 
 
 def adjusted_pvalues(tests: Sequence[ModelCalibration]) -> Floats:
@@ -1045,7 +933,7 @@ def _directions(tests: Sequence[ModelCalibration], alpha: float) -> dict[tuple[s
     }
 
 
-def point_models(assay: "Assay") -> frozenset[str]:
+def point_models(assay: Judged) -> frozenset[str]:
     """Names of the models that predict a single distribution."""
     return frozenset(model.name for model in assay.candidates if model.n_points == 1)
 
@@ -1083,7 +971,7 @@ class CalibrationClaim:
         return {**vars(self), "runs_rejected": [run + 1 for run in self.runs_rejected]}
 
 
-def calibration_claims(assay: "Assay") -> tuple[CalibrationClaim, ...]:
+def calibration_claims(assay: Judged) -> tuple[CalibrationClaim, ...]:
     """One record for each model and measure that was tested, in the order of the models.
 
     Examples

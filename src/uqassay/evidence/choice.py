@@ -3,17 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from uqassay.errors import InputError
+from uqassay.evidence.data import Judged
 from uqassay.evidence.order import GREATEST_USUAL, GRID, Order, Range, inwards, order_of
 from uqassay.evidence.pair_tests import cases_of, rests_on_inputs
+from uqassay.evidence.ranking import scale_of_tradeoff, winners_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = ["Choice", "Led", "choices", "covered", "greatest_usual"]
 
@@ -75,7 +74,7 @@ def covered(ranges: Sequence[tuple[float, float]]) -> tuple[tuple[float, float],
     return tuple(found)
 
 
-def choices(assay: "Assay") -> tuple[Choice, ...]:
+def choices(assay: Judged) -> tuple[Choice, ...]:
     """The models to choose and the ranges of λ, from below; empty if no model is shown to be better than all baselines.
 
     A range ends where the models that may be best change: those that lead somewhere, and that no model is shown to be better
@@ -92,27 +91,27 @@ def choices(assay: "Assay") -> tuple[Choice, ...]:
     return ()
 
 
-def _led(assay: "Assay", order: Order, *, conditional: bool) -> list[Led]:
+def _led(assay: Judged, order: Order, *, conditional: bool) -> list[Led]:
     """Where the model with the lowest mean E is better than all baselines."""
     found = []
-    for low, high, names in assay.winners():
+    for low, high, names in winners_of(assay):
         one = order.worth(names[0], guard=not conditional)
         if one is not None and max(low, one.low) < min(high, one.high):
             found.append(Led(max(low, one.low), min(high, one.high), names[0], one.pvalue))
     return found
 
 
-def greatest_usual(assay: "Assay") -> float:
+def greatest_usual(assay: Judged) -> float:
     """The greatest usual λ of the distance, or the greatest λ of the findings if that is greater."""
     try:
-        scale = assay.tradeoff_scale()
+        scale = scale_of_tradeoff(assay)
     except InputError:
         scale = 1.0
     usual = GREATEST_USUAL * (scale if scale > 0 and np.isfinite(scale) else 1.0)
     return float(max(usual, DEFAULT_TRADEOFF, *assay.tradeoffs))
 
 
-def _ranges(assay: "Assay", order: Order, led: Sequence[Led]) -> list[Choice]:
+def _ranges(assay: Judged, order: Order, led: Sequence[Led]) -> list[Choice]:
     """Ranges in which the same leaders may be best.
 
     Models that lead only beyond the usual λ are no choice before: the first change of the leader beyond these is a border.
@@ -186,7 +185,7 @@ def _with_others(order: Order, choice: Choice) -> Choice:
     return replace(choice, tied=tuple(tied), worse=worse)
 
 
-def _with_cases(assay: "Assay", order: Order, choice: Choice) -> Choice:
+def _with_cases(assay: Judged, order: Order, choice: Choice) -> Choice:
     """Where in λ the choice rests on how seldom its leaders fail on inputs unlike those seen, and how seldom they may."""
     cases: dict[str, float] = {}
     free: list[tuple[float, bool]] = []

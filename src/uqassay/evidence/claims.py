@@ -3,32 +3,30 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.calibration import calibration_claims
 from uqassay.evidence.choice import Choice, choices
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.findings import loss_estimate
 from uqassay.evidence.mistakes import METRIC, reference_score, refusal
-from uqassay.evidence.order import FARTHEST, inwards, order_of
+from uqassay.evidence.order import FARTHEST, inwards, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import (
     cases_of,
     greatest_excess,
     margin_test_at,
     rests_on_inputs,
 )
-from uqassay.evidence.ranking import Ranked, compare_at
+from uqassay.evidence.ranking import Ranked, compare_at, ranked_at, winners_of
+from uqassay.evidence.scale import scale_check_of
 from uqassay.evidence.subgroups import number_of_parts, part_names, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
 from uqassay.statistics import Estimate, paired_mean_test
 from uqassay.statistics.spreads import snap
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "CLAIM_COLUMNS",
@@ -104,9 +102,9 @@ class Claim:
 BOUNDED = ("brier", "accuracy")  # metrics that one more instance cannot change much
 
 
-def order_claims(assay: "Assay") -> tuple[Claim, ...]:
+def order_claims(assay: Judged) -> tuple[Claim, ...]:
     """What can be told at the default λ: the winner and its rivals, models with the same losses, and the baselines."""
-    rows = assay.ranked(DEFAULT_TRADEOFF)
+    rows = ranked_at(assay, DEFAULT_TRADEOFF)
     ranked = [r for r in rows if r.rank is not None]
     winner, rivals = ranked[0], ranked[1:]
     claims = list(same_models(assay))
@@ -120,7 +118,7 @@ def order_claims(assay: "Assay") -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def same_models(assay: "Assay") -> tuple[Claim, ...]:
+def same_models(assay: Judged) -> tuple[Claim, ...]:
     """Groups of models whose distance and non-specificity are the same in every instance."""
     groups: list[list[str]] = []
     columns = {
@@ -137,7 +135,7 @@ def same_models(assay: "Assay") -> tuple[Claim, ...]:
     return tuple(Claim("same", (g[0],), tuple(g[1:]), facts={"instances": n}) for g in groups if len(g) > 1)
 
 
-def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequence[str]) -> list[Claim]:
+def _rivals(assay: Judged, winner: Ranked, rivals: Sequence[Ranked], same: Sequence[str]) -> list[Claim]:
     """The winner against the models that are not the same as it."""
     at, alpha = DEFAULT_TRADEOFF, 1 - assay.settings.level
     finite = [r for r in rivals if not np.isposinf(float(r.estimate))]
@@ -170,16 +168,16 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     return claims
 
 
-def _worse_than_another(assay: "Assay", r: Ranked) -> Claim:
+def _worse_than_another(assay: Judged, r: Ranked) -> Claim:
     """Of a model that only models other than the winner are shown to be better than: the one of these with the lowest mean."""
-    ranks = assay.rank_sets(DEFAULT_TRADEOFF)
-    better = next(o.model for o in assay.ranked(DEFAULT_TRADEOFF) if o.rank and ranks.is_better(o.model, r.model))
+    ranks = rank_sets_of(assay, DEFAULT_TRADEOFF, "unified", None)
+    better = next(o.model for o in ranked_at(assay, DEFAULT_TRADEOFF) if o.rank and ranks.is_better(o.model, r.model))
     names = ranks.comparisons.names
     p = ranks.comparisons.adjusted[names.index(r.model), names.index(better)]
     return _claim("worse", r, (better,), compare_at(assay, r.model, better).difference, float(p))
 
 
-def _beyond_margin(assay: "Assay", r: Ranked, winner: Ranked, margin: float) -> Claim:
+def _beyond_margin(assay: Judged, r: Ranked, winner: Ranked, margin: float) -> Claim:
     """A rival that is not shown to be no worse than the winner by more than the margin, with the interval that tells."""
     at, test = DEFAULT_TRADEOFF, margin_test_at(assay, r.model, winner.model, DEFAULT_TRADEOFF, margin)
     found = Claim(
@@ -203,14 +201,14 @@ def _claim(
     return Claim(kind, (r.model,), others, at, at, estimate=estimate, pvalue=float(p), facts=facts or {})
 
 
-def _among_all(assay: "Assay", winner: Ranked) -> Estimate:
+def _among_all(assay: Judged, winner: Ranked) -> Estimate:
     """The winner's mean E with an interval for the choice among all models: its own misses too often (Bonferroni)."""
     level = 1 - (1 - assay.settings.level) / len(assay.candidates)
     wider = replace(assay, settings=replace(assay.settings, level=level))
     return loss_estimate(wider, assay[winner.model], one_run(assay.loss(winner.model)), DEFAULT_TRADEOFF)
 
 
-def _limits(assay: "Assay", winner: Ranked, level_with: Sequence[Ranked]) -> list[Claim]:
+def _limits(assay: Judged, winner: Ranked, level_with: Sequence[Ranked]) -> list[Claim]:
     """Why rivals cannot be told from the winner, where more than chance alone is the reason."""
     at, claims = DEFAULT_TRADEOFF, []
     if assay.n_units == 1:
@@ -226,18 +224,18 @@ def _limits(assay: "Assay", winner: Ranked, level_with: Sequence[Ranked]) -> lis
     return claims
 
 
-def _bounded(assay: "Assay", metric: str) -> dict[str, list[str]]:
+def _bounded(assay: Judged, metric: str) -> dict[str, list[str]]:
     """The top group by a bounded loss, and the other models."""
-    ranks = assay.rank_sets(metric=metric)
+    ranks = rank_sets_of(assay, DEFAULT_TRADEOFF, metric, None)
     order = np.argsort(-ranks.values if ranks.greater_is_better else ranks.values, kind="stable")
     names = [ranks.names[int(j)] for j in order]
     return {"top": [n for n in names if n in ranks.top_names], "rest": [n for n in names if n not in ranks.top_names]}
 
 
-def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
+def _against_baselines(assay: Judged, ranked: Sequence[Ranked]) -> list[Claim]:
     """Models that are worse than a baseline at the default λ."""
     at, alpha = DEFAULT_TRADEOFF, 1 - assay.settings.level
-    found = assay.rank_sets(at).comparisons
+    found = rank_sets_of(assay, at, "unified", None).comparisons
     names, yardsticks = found.names, order_of(assay).yardsticks
     claims = []
     for r in ranked:
@@ -257,7 +255,7 @@ def _against_baselines(assay: "Assay", ranked: Sequence[Ranked]) -> list[Claim]:
 # Ranges of λ in which no model is worth using, and those in which some are the choice.
 
 
-def worth_claims(assay: "Assay") -> tuple[Claim, ...]:
+def worth_claims(assay: Judged) -> tuple[Claim, ...]:
     """Claims that no model is worth using in some range of λ."""
     order = order_of(assay)
     d, ns = (
@@ -282,7 +280,7 @@ def worth_claims(assay: "Assay") -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
+def choice_claims(assay: Judged, found: Sequence[Choice]) -> tuple[Claim, ...]:
     """The claims of choices: better than the baselines, better than other models, and who cannot be told apart."""
     baselines = order_of(assay).yardsticks
     claims = []
@@ -319,7 +317,7 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
 # What claims on differences rest on: that no huge losses strike inputs unlike those seen, nor whole groups of instances.
 
 
-def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def input_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """How often a model may fail outright, on inputs unlike those seen, before the order at the default λ would be false.
 
     The tests bound what a model could have lost by what it says of the inputs seen, see `excess`. On other inputs it may give
@@ -329,7 +327,7 @@ def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     that holds for all pairs. Of several statements on a model, ranks among them, the strictest counts.
     """
     at, cases = DEFAULT_TRADEOFF, dict[str, float]()
-    told = assay.rank_sets(at)
+    told = rank_sets_of(assay, at, "unified", None)
     pairs: set[Pair] = {(told.names[a], told.names[b], at, None, 0.0) for a, b in np.argwhere(told.better).tolist()}
     for claim in claims:
         if (
@@ -347,7 +345,7 @@ def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return (Claim("cannot-tell", tuple(shown), (), at, at, limited_by="inputs", facts=facts),)
 
 
-def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def group_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """That some of these claims would not hold if huge losses struck whole groups, of which none may have been seen.
 
     The tests take losses that have not been seen to be as correlated inside groups as those seen. If whole groups are struck,
@@ -379,7 +377,7 @@ Rows = tuple[str, Any] | None  # a subgroup and its value; None: all instances
 Pair = tuple[str, str, float, Rows, float]
 
 
-def _pairs(assay: "Assay", claim: Claim) -> Iterator[Pair]:
+def _pairs(assay: Judged, claim: Claim) -> Iterator[Pair]:
     """Pairs of a better model and a worse one, λ, instances and margin of a claim on differences."""
     turned = claim.kind in ("worse", "baseline-better")
     if not (turned or claim.kind in ("model-better", "best", "subgroup", "no-worse")):
@@ -392,11 +390,11 @@ def _pairs(assay: "Assay", claim: Claim) -> Iterator[Pair]:
                 yield (*((b, a) if turned else (a, b)), tradeoff, rows, margin)
 
 
-def _chosen(assay: "Assay", rows: Rows) -> "np.ndarray | slice":
+def _chosen(assay: Judged, rows: Rows) -> "np.ndarray | slice":
     return slice(None) if rows is None else assay.subgroups[rows[0]] == rows[1]
 
 
-def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, rows: Rows) -> float:
+def _chance_of_none(assay: Judged, better: str, worse: str, tradeoff: float, rows: Rows) -> float:
     """Probability that one unit shows nothing of losses that would turn a difference around."""
     chosen = _chosen(assay, rows)
     means = [float(assay.loss(name, tradeoff)[:, chosen].mean()) for name in (better, worse)]
@@ -408,7 +406,7 @@ def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, ro
 # Claims on parts of the test set: subgroups in which another model is better than the overall winner.
 
 
-def part_claims(assay: "Assay", winner: Ranked) -> tuple[Claim, ...]:
+def part_claims(assay: Judged, winner: Ranked) -> tuple[Claim, ...]:
     """Models that are better than the overall winner in a part of the test set, at the default λ.
 
     The tests are those of the rankings in the parts, adjusted for all pairs of models in all parts (`subgroups`). That the
@@ -436,7 +434,7 @@ def part_claims(assay: "Assay", winner: Ranked) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _lead(part: "Assay", winner: str, other: str) -> Estimate:
+def _lead(part: Judged, winner: str, other: str) -> Estimate:
     """Mean E of the winner minus that of another model in a part."""
     test = paired_mean_test(part.loss(winner), part.loss(other), groups=part.groups, level=part.settings.level)
     return test.difference
@@ -447,7 +445,7 @@ def _lead(part: "Assay", winner: str, other: str) -> Estimate:
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 
 
-def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
+def refusal_claims(assay: Judged, model: str) -> tuple[Claim, ...]:
     """Whether refusing the tenth that a model is most unsure of raises its accuracy; none where that is undefined."""
     score = reference_score(assay, model)
     if score is None or assay.n_units < 2 or assay.n_instances * (1 - KEPT) < 1:
@@ -471,7 +469,7 @@ def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
     return (Claim("cannot-tell", (model,), metric=score, estimate=gain, limited_by="refusal", facts=facts),)
 
 
-def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
+def backward_claims(assay: Judged) -> tuple[Claim, ...]:
     """The scores that are shown to rank the mistakes backwards; all hold at once."""
     told = ("coverage", "gain", "gain_low", "gain_high", "costs", "n_tests")
     return tuple(
@@ -487,9 +485,9 @@ def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
     )
 
 
-def wider_claims(assay: "Assay") -> tuple[Claim, ...]:
+def wider_claims(assay: Judged) -> tuple[Claim, ...]:
     """The models whose sets are shown to score better at the default λ when they are widened; all hold at once."""
-    found = assay.scale_check(DEFAULT_TRADEOFF)
+    found = scale_check_of(assay, DEFAULT_TRADEOFF)
     return tuple(
         Claim(
             "wider-better",
@@ -504,7 +502,7 @@ def wider_claims(assay: "Assay") -> tuple[Claim, ...]:
     )
 
 
-def not_calibrated_claims(assay: "Assay") -> tuple[Claim, ...]:
+def not_calibrated_claims(assay: Judged) -> tuple[Claim, ...]:
     """The models and measures whose calibration the tests reject, adjusted for all of them."""
     return tuple(
         Claim("not-calibrated", (c.model,), metric=c.measure, pvalue=c.pvalue, facts=c.to_dict())
@@ -532,12 +530,12 @@ CLAIM_COLUMNS = (
 )
 
 
-def claims_of(assay: "Assay") -> tuple[Claim, ...]:
+def claims_of(assay: Judged) -> tuple[Claim, ...]:
     """All claims of an assay but those of the calibration tests; see `Assay.claims`."""
-    if not assay.winners():
+    if not winners_of(assay):
         none = Claim("cannot-tell", assay.model_names, limited_by="infinite")
         return (none, *backward_claims(assay))
-    winner = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    winner = next(r for r in ranked_at(assay, DEFAULT_TRADEOFF) if r.rank == 1)
     differences = (
         *choice_claims(assay, choices(assay)),
         *worth_claims(assay),

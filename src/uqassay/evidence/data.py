@@ -1,27 +1,40 @@
-"""The data that lenses take: `Judged`, columns of models on chosen runs and instances, results that are computed once."""
+"""The data that lenses take: `Judged`, what was measured of the models, columns on chosen instances, results computed once."""
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, TypeVar, final
+from typing import Annotated, Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import Floats
+from uqassay.calibration.mixtures import IN_GROUPS
 from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.excess import Excess
-from uqassay.evidence.scoring import ModelScores, Settings, covered_column
+from uqassay.evidence.scoring import ModelScores, SetSample, Settings, covered_column
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.records import Shape
+from uqassay.metrics.reliability_diagrams import Reliability
+from uqassay.notes import Note, reason
+from uqassay.records import Later, Shape
+from uqassay.results import row_of
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.estimate import mean_estimates
 
 __all__ = [
+    "NO_TESTS",
+    "ROW_FIELDS",
+    "AnyJudged",
+    "AssayTests",
+    "BackwardScore",
     "ChosenColumns",
     "Judged",
+    "ModelCalibration",
+    "ScaledScores",
     "Shared",
+    "VoteTests",
     "one_run",
     "units_of_runs",
     "with_numbered_groups",
@@ -89,14 +102,209 @@ class Shared:
         return Shared, ()  # a copy computes again
 
 
-# What was judged: columns of all models, labels, groups, settings.
+# What was measured of the models besides their columns, while they were scored or later.
+
+ROW_FIELDS = (
+    "model",
+    "run",
+    "measure",
+    "notion",
+    "tested",
+    "n_instances",
+    "n_tested",
+    "n_members",
+    "noun",
+    "statistic",
+    "pvalue",
+    "n_draws",
+    "n_parts",
+    "gap",
+    "gap_pvalue",
+    "ignores_groups",
+    "mean_value",
+    "mean_pvalue",
+    "accuracy_mean",
+    "accuracy_weighted",
+    "width",
+    "notes",
+)  # what a row of a table holds: neither arrays nor diagrams
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCalibration:
+    """One calibration test of one run of one model."""
+
+    model: str
+    run: int  #: 0 for the first.
+    #: measure, notion: What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or
+    #: "strong".
+    measure: str
+    notion: str
+    #: Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see
+    #: `notes`.
+    tested: Literal["mixtures", "mean", "nothing"]
+    #: n_instances, n_tested: Instances there are, and those that were tested.
+    n_instances: int
+    n_tested: int
+    n_members: int  #: What was mixed (or would have been), M; 1 where the mean was tested.
+    statistic: float  #: Least value of the measure over all mixtures, or its value at the mean.
+    #: Small where nothing that was tested is calibrated. It is that of this test alone, the same in every assay with
+    #: this model; `adjusted_pvalues` adjusts it for the number of tests.
+    pvalue: float
+    #: Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as
+    #: they allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so
+    #: the p-value.
+    n_draws: int
+    #: The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not
+    #: small.
+    null: Annotated[Floats, Shape("D")] = field(repr=False)
+    #: "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most
+    #: values below the statistic.
+    null_kind: str
+    weights: Annotated[Floats, Shape("M")] = field(
+        repr=False
+    )  #: The mixture with the least value; nan where no value is defined.
+    #: mean_value, mean_pvalue: The measure at `mean_probs` of the prediction, and the test of it alone.
+    mean_value: float
+    mean_pvalue: float
+    #: member_values, member_pvalues: Of every member alone; empty where there are no members (points, intervals, masses).
+    member_values: Annotated[Floats, Shape("members")] = field(repr=False)
+    member_pvalues: Annotated[Floats, Shape("members")] = field(repr=False)
+    #: accuracy_mean, accuracy_weighted: Accuracy of the mean and of the mixture, on the instances that the weights were
+    #: fitted to.
+    accuracy_mean: float
+    accuracy_weighted: float
+    #: before, after: Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was
+    #: tested, `after` also where no weights are defined.
+    before: Reliability | None = field(repr=False)
+    after: Reliability | None = field(repr=False)
+    width: float  #: Mean over instances and classes of the upper minus the lower probability.
+    notes: tuple[Note, ...]  #: What limits the result.
+    noun: str = "members"  #: What is mixed.
+    #: Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a
+    #: single distribution; otherwise 0.
+    n_parts: int = 0
+    #: gap, gap_pvalue: Mean confidence of the mean prediction minus its accuracy, and the p-value of a difference of 0
+    #: by `confidence_gap`.
+    gap: float = math.nan
+    gap_pvalue: float = math.nan
+
+    @property
+    def ignores_groups(self) -> bool:
+        """Whether there are groups, but the test takes labels as independent; `notes` says so too."""
+        return IN_GROUPS in self.notes
+
+    @property
+    def reason(self) -> str:
+        """Why the statistic or the p-value is undefined or infinite, from `notes`; empty where both are numbers."""
+        if math.isfinite(self.statistic) and math.isfinite(self.pvalue):
+            return ""
+        return reason(self.notes)
+
+    def row(self) -> dict[str, Any]:
+        """Numbers and words without the arrays, the run counted from 1."""
+        return {name: getattr(self, name) for name in ROW_FIELDS} | {"run": self.run + 1}
+
+    def _check_read(self) -> None:
+        nothing = self.tested == "nothing"
+        no_mixture = nothing or bool(np.isnan(self.weights).any())
+        if (self.before is None, self.after is None) != (nothing, no_mixture):
+            fail("before", "and after must be diagrams of what was tested", code="conflict")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class VoteTests:
+    """Which instances have votes that could come from the first run of one model; tests of level `ALPHA`."""
+
+    #: The instances tested: of a random part, those with two votes or more.
+    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
+    #: Instances whose votes could come from some point of the set; empty for points.
+    of_set: Annotated[NDArray[np.bool_], Shape("of_set")]
+    #: Instances whose votes could come from the mean prediction.
+    of_mean: Annotated[NDArray[np.bool_], Shape("m")]
+    votes: Annotated[Floats, Shape("m", low=1, finite=True)]  #: Numbers of votes.
+
+    def _check_read(self) -> None:
+        if len(self.of_set) not in (0, len(self.rows)):
+            fail("of_set", "must have a value for each row, or none", f"got {len(self.of_set)}", code="shape")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AssayTests:
+    """The tests of an assay."""
+
+    calibration: tuple[ModelCalibration, ...] = ()  #: Of every model, run and measure.
+    #: Whether people's votes could come from the sets, where the labels were given as numbers of votes.
+    votes: dict[str, VoteTests] = field(default_factory=dict)
+
+
+NO_TESTS = Later.known(AssayTests())
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledScores:
+    """Both terms of E of one model at S scales of the spread, on R runs and n' instances."""
+
+    #: The instances: all, or whole units in a random order that all models share.
+    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
+    scales: Annotated[Floats, Shape("S", finite=True)]
+    distance: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
+    nonspecificity: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
+    clipped: Annotated[Floats, Shape("S")]  #: Share of the sets that would leave the simplex at each scale.
+    #: As `ModelScores.order_deviations`.
+    order_deviations: Annotated[Floats, Shape("S", "orders")] = field(repr=False)
+    #: Places in `rows` of the instances of `covered`.
+    judged: Annotated[NDArray[np.int64], Shape("c", below="m")] = field(repr=False)
+    covered: Annotated[Floats, Shape("R", "S", "c")] = field(repr=False)  #: As `labels_covered`.
+
+    @property
+    def own(self) -> int:
+        """Place of s = 1, the sets as they were given."""
+        return int(np.flatnonzero(self.scales == 1)[0])
+
+    def _check_read(self) -> None:
+        if (self.scales == 1).sum() != 1:
+            fail("scales", "must hold 1 once", f"got {self.scales.tolist()!r:.80}", code="range")
+
+
+@dataclass(frozen=True)
+class BackwardScore:
+    """A score whose UQ-AUC is shown to lie below ½: the model's right predictions are the more uncertain ones.
+
+    Both intervals hold together for all `n_tests` scores (Bonferroni), so their level is 1 − (1 − level) / n_tests.
+    """
+
+    model: str
+    score: str
+    uq_auc: Estimate  #: UQ-AUC over all runs; its simultaneous interval lies below ½.
+    pvalue: float  #: Two-sided p-value of UQ-AUC = ½, adjusted by Bonferroni for `n_tests`.
+    n_tests: int  #: Number of scores looked at, over all models.
+    coverage: float  #: Share of the instances that is kept.
+    #: Accuracy of the instances kept minus accuracy of all, with its simultaneous interval; negative if refusing costs.
+    gain: Estimate
+    level: float  #: Joint confidence level of all scores.
+
+    @property
+    def costs(self) -> bool:
+        """True if refusing by the score is shown to lower the accuracy: the interval of the gain lies below 0."""
+        return bool(self.gain.high < 0)
+
+    def row(self) -> dict[str, Any]:
+        """The record as a dict of plain values for tables and JSON."""
+        names = ("model", "score", "uq_auc", "pvalue", "n_tests", "coverage", "gain", "costs", "level")
+        return row_of(self, *names)
+
+
+# What was judged: columns of all models, labels, groups, settings, and what was measured of them.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged:
-    """The data of an assay that its lenses take: columns of every model, labels, groups, settings, and a cache.
+    """The data of an assay that its lenses take: columns of every model, labels, groups, settings, what was measured, a cache.
 
-    `Assay` is the same with what was found, and with methods.
+    `Assay` is the same with methods, which call the lenses.
     """
 
     models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
@@ -108,6 +316,29 @@ class Judged:
     tradeoffs: tuple[float, ...]  #: The λ of the findings.
     settings: Settings
     excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
+    sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
+    #: What should change how much the numbers are believed; each text is one sentence, codes are those of
+    #: `evidence.CAUTIONS`.
+    warnings: tuple[Note, ...]
+    provenance: dict[str, Any]  #: Versions, input hashes, time taken.
+    #: Tests that take seconds, made when they are first asked for: `calibration` and `votes`.
+    tests: Later[AssayTests] = NO_TESTS
+    #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
+    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    #: Both terms of E with the spread of the sets scaled, of the models that state sets.
+    scaled: dict[str, ScaledScores] = field(default_factory=dict)
+    #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
+    backward: tuple[BackwardScore, ...] = ()
+
+    @property
+    def calibration(self) -> tuple[ModelCalibration, ...]:
+        """The calibration tests of every model and measure."""
+        return self.tests().calibration
+
+    @property
+    def votes(self) -> dict[str, VoteTests]:
+        """Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes."""
+        return self.tests().votes
 
     @property
     def n_instances(self) -> int:

@@ -12,13 +12,12 @@ from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.result import Assay
-from uqassay.evidence.tables import as_table
 from uqassay.frames import as_frame
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import Note
 from uqassay.predictions.labels import in_order_of_ids, take_index
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, as_table, plain
 from uqassay.statistics import (
     FriedmanTest,
     SignedRankPairs,

@@ -12,7 +12,6 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
-from uqassay.evidence.tables import as_table
 from uqassay.measures import Decomposition
 from uqassay.metrics.disentanglement import (
     Curves,
@@ -23,7 +22,7 @@ from uqassay.metrics.disentanglement import (
 )
 from uqassay.metrics.ood import ood_auc_score
 from uqassay.notes import Note
-from uqassay.results import plain, spread
+from uqassay.results import as_table, plain, spread
 from uqassay.statistics import Estimate, PermutationTest, holm
 from uqassay.statistics.components import mean_over_runs
 from uqassay.text import counted, listed, shown

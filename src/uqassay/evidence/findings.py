@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,9 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.align import align_values
-from uqassay.evidence.calibration import ModelCalibration, adjusted_tests, model_groups
-from uqassay.evidence.data import ChosenColumns, one_run, units_of_runs
-from uqassay.evidence.mistakes import MistakeRanking, rank_mistakes_in_part
+from uqassay.evidence.calibration import adjusted_tests, model_groups
+from uqassay.evidence.data import ChosenColumns, Judged, ModelCalibration, one_run, units_of_runs
+from uqassay.evidence.mistakes import MistakeRanking, mistake_ranking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.frames import FromFile, columns_of
 from uqassay.ids import aligned
@@ -22,9 +22,6 @@ from uqassay.notes import Note, distinct
 from uqassay.predictions.rows import Known
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 from uqassay.text import counted, listed
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "CALIBRATION_ERRORS",
@@ -65,10 +62,15 @@ AT_RANDOM = Note(
 BIASED = Note("no-interval", "no interval: the binned error is biased upwards in small samples")
 
 
-def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
+def finding_rows(assay: Judged) -> list[dict[str, Any]]:
+    """One row for each model, run and metric."""
+    return [dict(row) for row in assay.shared.once("findings", lambda: _finding_rows(assay))]
+
+
+def _finding_rows(assay: Judged) -> list[dict[str, Any]]:
     """Findings of every model over all runs and, where there are several, of each run."""
     rows = []
-    ranked, tests = assay.mistake_ranking(), model_groups(assay.calibration)
+    ranked, tests = mistake_ranking(assay), model_groups(assay.calibration)
     adjusted = adjusted_tests(assay.calibration)
     for model in assay.models:
         mine = [r for r in ranked if r.model == model.name]
@@ -84,21 +86,21 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     return rows
 
 
-def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
+def mistake_rows(assay: Judged) -> list[dict[str, Any]]:
     """How each score of each model ranks the mistakes, over all runs and of each run.
 
     "backward" tells whether the score is in `Assay.backward`, in the row of its UQ-AUC over all runs; None in others.
     """
     backward = {(found.model, found.score) for found in assay.backward}
     rows = []
-    for found in assay.mistake_ranking():
+    for found in mistake_ranking(assay):
         told = found.run is None and found.metric == "uq-auc"
         rows.append(_row(assay, found) | {"backward": (found.model, found.score) in backward if told else None})
     return rows
 
 
 def subset_rows(
-    assay: "Assay", by: str, *, ranking: bool = True, metrics: Collection[str] | None = None
+    assay: Judged, by: str, *, ranking: bool = True, metrics: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
     """Findings on the parts that "correct", "class" or a subgroup makes of the instances, all or those of some metrics.
 
@@ -109,7 +111,7 @@ def subset_rows(
 
 
 def _rows_of_parts(
-    assay: "Assay", model: ModelScores, by: str, metrics: Collection[str] | None, *, ranked: bool = False
+    assay: Judged, model: ModelScores, by: str, metrics: Collection[str] | None, *, ranked: bool = False
 ) -> list[dict[str, Any]]:
     if by == "correct" and model.baseline:
         return []
@@ -124,7 +126,7 @@ def _rows_of_parts(
     return rows
 
 
-def loss_estimate(assay: "Assay", model: ModelScores, values: Floats, tradeoff: float) -> Estimate:
+def loss_estimate(assay: Judged, model: ModelScores, values: Floats, tradeoff: float) -> Estimate:
     """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
     # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
     found = mean_estimate(values, method="hall", groups=assay.groups, level=assay.settings.level)
@@ -132,7 +134,7 @@ def loss_estimate(assay: "Assay", model: ModelScores, values: Floats, tradeoff: 
 
 
 def model_rows(
-    assay: "Assay",
+    assay: Judged,
     model: ModelScores,
     run: int | None,
     mask: Mask | None,
@@ -197,7 +199,7 @@ class _Found(NamedTuple):
 
 
 def _finding(
-    assay: "Assay", model: str, run: int | None, metric: str, estimate: Estimate, score: str, tradeoff: float = NAN
+    assay: Judged, model: str, run: int | None, metric: str, estimate: Estimate, score: str, tradeoff: float = NAN
 ) -> dict[str, Any]:
     return {
         "model": model,
@@ -215,12 +217,12 @@ def estimate_fields(estimate: Estimate) -> dict[str, Any]:
     return {"estimate": float(estimate)} | {name: getattr(estimate, name) for name in OF_ESTIMATE}
 
 
-def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
+def _row(assay: Judged, found: MistakeRanking) -> dict[str, Any]:
     return _finding(assay, found.model, found.run, found.metric, found.estimate, found.score)
 
 
 def _tested_row(
-    assay: "Assay", tests: list[ModelCalibration], adjusted: dict[ModelCalibration, float], run: int | None = None
+    assay: Judged, tests: list[ModelCalibration], adjusted: dict[ModelCalibration, float], run: int | None = None
 ) -> dict[str, Any]:
     """The p-value of one test, or the least of those of several runs, adjusted for all tests of the assay."""
     first = tests[0]
@@ -245,7 +247,7 @@ def _tested_row(
     return _finding(assay, first.model, run, "calibration-pvalue", estimate, first.measure)
 
 
-def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:
+def _parts(assay: Judged, by: str, model: ModelScores) -> list[tuple[str, Mask]]:
     """Names and masks ``(R, n)`` of the parts."""
     if by == "correct":
         hit = assay.hits(model.name)
@@ -291,7 +293,7 @@ def _calibration_error(chosen: ChosenColumns, norm: ErrorNorm) -> Estimate:
     )
 
 
-def _classwise_error(assay: "Assay", model: str, run: int | None) -> Estimate:
+def _classwise_error(assay: Judged, model: str, run: int | None) -> Estimate:
     """Of the mean predictions; on parts of the instances it is not known, as their probabilities are not kept."""
     return Estimate(
         assay.classwise_error[model][0 if run is None else run + 1],

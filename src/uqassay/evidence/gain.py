@@ -18,7 +18,6 @@ from uqassay.evidence.align import align
 from uqassay.evidence.gain_words import gain_sentences, result_sentences
 from uqassay.evidence.over_runs import Curve, OverRuns, curve_over_runs, estimate_over_runs
 from uqassay.evidence.storage import Saved
-from uqassay.evidence.tables import as_table
 from uqassay.ids import in_one_order
 from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.epistemic_gain import (
@@ -37,7 +36,7 @@ from uqassay.metrics.epistemic_gain import (
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.keys import label_columns
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell, spread
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, as_table, estimate_cell, spread
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.units import make_units
 from uqassay.text import ABSENT, count, counted, level_text, listed, listed_names, shown

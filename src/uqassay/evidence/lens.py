@@ -2,24 +2,22 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
+from uqassay.evidence.data import Judged
 from uqassay.evidence.ood import QUESTION, noted_detection, ood_figures
 from uqassay.results import Shown
 
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
-
-__all__ = ["LENSES", "RANKING", "Lens", "claims_by", "lenses", "markdown_of_lenses"]
+__all__ = ["LENSES", "RANKING", "Lens", "all_claims", "claims_by", "lenses", "markdown_of_lenses"]
 
 
-def _no_result(assay: "Assay") -> Shown | None:
+def _no_result(assay: Judged) -> Shown | None:
     """Nothing that is shown in the usual way."""
     return None
 
 
-def _no_claims(assay: "Assay") -> tuple[Claim, ...]:
+def _no_claims(assay: Judged) -> tuple[Claim, ...]:
     return ()
 
 
@@ -41,8 +39,8 @@ class Lens:
     id: str  #: In lower case; its section of the page is "lens-ID".
     question: str  #: The heading.
     short: str  #: The same in the page's navigation.
-    measure: Callable[["Assay"], Shown | None] = _no_result  #: What is found; None where there is nothing to show.
-    claims: Callable[["Assay"], tuple[Claim, ...]] = _no_claims  #: What may be said of the models, as data.
+    measure: Callable[[Judged], Shown | None] = _no_result  #: What is found; None where there is nothing to show.
+    claims: Callable[[Judged], tuple[Claim, ...]] = _no_claims  #: What may be said of the models, as data.
     #: From what was measured, figures by their titles: each is drawn on axes of matplotlib.
     figures: Callable[[Any], Mapping[str, Callable[[Any], object]]] = _no_figures
 
@@ -67,12 +65,17 @@ def lenses() -> tuple[Lens, ...]:
     return LENSES
 
 
-def claims_by(assay: "Assay", lens: Lens) -> tuple[Claim, ...]:
+def claims_by(assay: Judged, lens: Lens) -> tuple[Claim, ...]:
     """The claims of one lens, made once for an assay."""
     return assay.shared.once(("claims", lens.id), lambda: lens.claims(assay))
 
 
-def markdown_of_lenses(assay: "Assay") -> list[str]:
+def all_claims(assay: Judged) -> tuple[Claim, ...]:
+    """The claims of all lenses; see `Assay.claims`."""
+    return tuple(claim for lens in lenses() for claim in claims_by(assay, lens))
+
+
+def markdown_of_lenses(assay: Judged) -> list[str]:
     """Question and result of every lens that has one, as Markdown."""
     results = [(lens.question, lens.measure(assay)) for lens in lenses()]
     return [f"### {question}\n\n{found.to_markdown()}" for question, found in results if found is not None]

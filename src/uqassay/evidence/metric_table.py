@@ -10,6 +10,7 @@ import numpy as np
 
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
+from uqassay.evidence.data import Judged
 from uqassay.evidence.findings import CALIBRATION_ERRORS, OF_ESTIMATE, estimate_fields, model_rows, widened
 from uqassay.evidence.mistakes import mistake_estimate, scores_of
 from uqassay.evidence.order import loss_name, order_of, rank_sets_of
@@ -20,14 +21,13 @@ from uqassay.measures.registry import SCORES
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import Note
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, Text
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, Text, as_table
 from uqassay.statistics import Estimate
 from uqassay.text import ABSENT, decimals_for, level_text, listed, number, tradeoff
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
 __all__ = ["MANY", "METRIC_COLUMNS", "MeasuredMetric", "Metrics", "metric_rows"]
@@ -85,10 +85,10 @@ class Metrics(Shown):
     score: str | None  #: The uncertainty that ranks the mistakes; None where no metric needs one.
     #: By model, then by metric. Up to 10 models stand in the order given, more by their mean E; baselines stand last.
     measured: tuple[MeasuredMetric, ...]
-    assay: "Assay" = field(repr=False)
+    assay: Judged = field(repr=False)
 
     @classmethod
-    def of(cls, assay: "Assay", at: float, metrics: str | Sequence[str] | None, score: str | None) -> "Metrics":
+    def of(cls, assay: Judged, at: float, metrics: str | Sequence[str] | None, score: str | None) -> "Metrics":
         """The metrics of an assay; see `Assay.metrics`."""
         check_tradeoff(at)
         at = float(at)
@@ -108,7 +108,7 @@ class Metrics(Shown):
 
     def table(self) -> "pd.DataFrame":
         """The rows as a table."""
-        return self.assay.table("metrics", tradeoff=self.tradeoff, metrics=self.metrics, score=self.score)
+        return table_of_metrics(self.rows())
 
     def to_latex(self, *, spread: Spread = "interval") -> Text:
         """The table for LaTeX with booktabs: the best of each metric in bold, those not shown to be worse underlined.
@@ -205,21 +205,32 @@ class Metrics(Shown):
         return self.shown_table(explained=True)
 
 
+def metrics_of(assay: Judged, tradeoff: float, metrics: str | Sequence[str] | None, score: str | None) -> Metrics:
+    """The metrics of an assay, found once; see `Assay.metrics`."""
+    asked = ("metrics", repr((tradeoff, metrics, score)))
+    return assay.shared.once(asked, lambda: Metrics.of(assay, tradeoff, metrics, score))
+
+
+def table_of_metrics(rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Rows of metrics as a table."""
+    return as_table(rows, METRIC_COLUMNS).astype({"best": "boolean", "tied": "boolean"})
+
+
 def metric_rows(
-    assay: "Assay",
+    assay: Judged,
     *,
     tradeoff: float = DEFAULT_TRADEOFF,
     metrics: str | Sequence[str] | None = None,
     score: str | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each model or baseline and metric; see `Assay.metrics`."""
-    return assay.metrics(tradeoff, metrics=metrics, score=score).rows()
+    return metrics_of(assay, tradeoff, metrics, score).rows()
 
 
 # -- which metrics, and by which score ------------------------------------------------------------------------------------
 
 
-def _default_metrics(assay: "Assay", score: str | None) -> tuple[str, ...]:
+def _default_metrics(assay: Judged, score: str | None) -> tuple[str, ...]:
     """Accuracy, log loss, Brier score, ECE, error AUROC, AURC, and E at λ.
 
     Without sets E is the mean distance, whatever λ is. That distance stands in the place of E, unless it is the log loss or
@@ -233,7 +244,7 @@ def _default_metrics(assay: "Assay", score: str | None) -> tuple[str, ...]:
     return (*PLAIN, *by_score, *(() if told else (assay.settings.distance_metric,)))
 
 
-def _common_score(assay: "Assay") -> str | None:
+def _common_score(assay: Judged) -> str | None:
     """The uncertainty that the most models have, of several the total entropy or else the first; None where none has one."""
     having = Counter(score for m in assay.candidates for score in scores_of(m, assay))
     if not having:
@@ -242,7 +253,7 @@ def _common_score(assay: "Assay") -> str | None:
     return "total-entropy" if "total-entropy" in shared else shared[0]
 
 
-def _checked(assay: "Assay", metrics: str | Sequence[str], score: str | None) -> tuple[str, ...]:
+def _checked(assay: Judged, metrics: str | Sequence[str], score: str | None) -> tuple[str, ...]:
     """Names in this package, each once."""
     known = (*mean_metrics(assay), *CALIBRATION_ERRORS, *RANKING_METRICS, *assay.settings.measures)
     given = [metrics] if isinstance(metrics, str) else list(metrics)
@@ -259,7 +270,7 @@ def _checked(assay: "Assay", metrics: str | Sequence[str], score: str | None) ->
     return tuple(dict.fromkeys(chosen))
 
 
-def heading(assay: "Assay", metric: str, at: float, score: str | None) -> str:
+def heading(assay: Judged, metric: str, at: float, score: str | None) -> str:
     """Name of a metric, with the λ of E and the score that ranks the mistakes.
 
     Examples
@@ -278,19 +289,19 @@ def heading(assay: "Assay", metric: str, at: float, score: str | None) -> str:
     return name if by is None else f"{name} by {SCORES[by].label if by in SCORES else by}"
 
 
-def direction(assay: "Assay", metric: str) -> str:
+def direction(assay: Judged, metric: str) -> str:
     """An arrow in the direction that is better; "" where neither is: a smaller set is better only if it is right."""
     greater = _greater_is_better(assay, metric)
     return "" if greater is None else " ↑" if greater else " ↓"
 
 
-def _greater_is_better(assay: "Assay", metric: str) -> bool | None:
+def _greater_is_better(assay: Judged, metric: str) -> bool | None:
     if metric == "nonspecificity" or metric in assay.settings.measures:
         return None
     return metric == "accuracy" or (metric in RANKING_METRICS and RANKING_METRICS[metric].higher_is_better)
 
 
-def _order(assay: "Assay") -> list[str]:
+def _order(assay: Judged) -> list[str]:
     if len(assay.candidates) <= MANY:
         return [m.name for m in assay.models]
     means = np.array([assay.loss(name).mean() for name in assay.model_names])
@@ -308,7 +319,7 @@ class _Of(NamedTuple):
     runs: tuple[float, ...]
 
 
-def _column(assay: "Assay", metric: str, at: float, score: str | None) -> dict[str, MeasuredMetric]:
+def _column(assay: Judged, metric: str, at: float, score: str | None) -> dict[str, MeasuredMetric]:
     """One metric of all models and baselines, by name."""
     by = score if score is not None and metric in RANKING_METRICS else ""
     found = {m.name: _found(assay, m, metric, at, by) for m in assay.models}
@@ -324,7 +335,7 @@ def _column(assay: "Assay", metric: str, at: float, score: str | None) -> dict[s
     return measured
 
 
-def _found(assay: "Assay", model: "ModelScores", metric: str, at: float, score: str) -> _Of:
+def _found(assay: Judged, model: "ModelScores", metric: str, at: float, score: str) -> _Of:
     several = range(model.n_runs) if model.n_runs > 1 else ()
     if metric == "unified":
         (estimate,) = loss_lines(assay).estimates([model], at)
@@ -345,13 +356,13 @@ def _found(assay: "Assay", model: "ModelScores", metric: str, at: float, score: 
     return _Of(Estimate(whole["estimate"], **ends), tuple(row["estimate"] for row in rest))
 
 
-def _absent(assay: "Assay", why: str) -> Estimate:
+def _absent(assay: Judged, why: str) -> Estimate:
     nan = math.nan
     return Estimate(nan, low=nan, high=nan, level=assay.settings.level, n=0, method="", notes=[Note("undefined", why)])
 
 
 def _marked(
-    assay: "Assay", metric: str, at: float, score: str, values: Mapping[str, float]
+    assay: Judged, metric: str, at: float, score: str, values: Mapping[str, float]
 ) -> tuple[set[str] | None, set[str] | None]:
     """The best models, and those that no model is shown to be better than; None where that has no meaning or no test."""
     greater = _greater_is_better(assay, metric)

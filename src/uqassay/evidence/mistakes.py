@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
-from uqassay.evidence.data import Judged
+from uqassay.evidence.data import BackwardScore, Judged
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.certified_thresholds import CertifiedRefusal, certify, divide, plan_on, whole_errors
@@ -20,7 +20,7 @@ from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
 from uqassay.metrics.risk import RankedErrors, Refusals, SelectiveGain, check_coverage, rank_errors
 from uqassay.notes import Note
-from uqassay.results import Shown, ShownTable, row_of
+from uqassay.results import Shown, ShownTable
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
@@ -29,7 +29,6 @@ from uqassay.text import counted, interval, level_text, listed, number, percent
 __all__ = [
     "METRIC",
     "TESTED",
-    "BackwardScore",
     "MistakeRanking",
     "ModelRefusal",
     "RankedScore",
@@ -42,6 +41,7 @@ __all__ = [
     "expected_cost_of",
     "linearised_scores",
     "mistake_estimate",
+    "mistake_ranking",
     "rank_mistakes",
     "reference_score",
     "scores_of",
@@ -127,6 +127,16 @@ def rank_mistakes(judged: Judged, model: ModelScores, *, run: int | None = None)
         return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
         return [one for each in pool.map(of, known) for one in each]
+
+
+def mistake_ranking(judged: Judged) -> tuple[MistakeRanking, ...]:
+    """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
+
+    def found() -> tuple[MistakeRanking, ...]:
+        each = ((m, run) for m in judged.candidates for run in (None, *range(m.n_runs if m.n_runs > 1 else 0)))
+        return tuple(one for m, run in each for one in rank_mistakes(judged, m, run=run))
+
+    return judged.shared.once("mistakes", found)
 
 
 def errors_in_order(model: ModelScores) -> list[RankedErrors]:
@@ -350,34 +360,6 @@ CHANCE = 0.5
 LEAST = 1e-12  # smaller p-values are not told apart
 SHOWN = 3  # scores of one model that a note names before it counts the others
 MANY_SCORES = 1000  # instances (n × runs) of a score from which on the scores are shared among threads
-
-
-@dataclass(frozen=True)
-class BackwardScore:
-    """A score whose UQ-AUC is shown to lie below ½: the model's right predictions are the more uncertain ones.
-
-    Both intervals hold together for all `n_tests` scores (Bonferroni), so their level is 1 − (1 − level) / n_tests.
-    """
-
-    model: str
-    score: str
-    uq_auc: Estimate  #: UQ-AUC over all runs; its simultaneous interval lies below ½.
-    pvalue: float  #: Two-sided p-value of UQ-AUC = ½, adjusted by Bonferroni for `n_tests`.
-    n_tests: int  #: Number of scores looked at, over all models.
-    coverage: float  #: Share of the instances that is kept.
-    #: Accuracy of the instances kept minus accuracy of all, with its simultaneous interval; negative if refusing costs.
-    gain: Estimate
-    level: float  #: Joint confidence level of all scores.
-
-    @property
-    def costs(self) -> bool:
-        """True if refusing by the score is shown to lower the accuracy: the interval of the gain lies below 0."""
-        return bool(self.gain.high < 0)
-
-    def row(self) -> dict[str, Any]:
-        """The record as a dict of plain values for tables and JSON."""
-        names = ("model", "score", "uq_auc", "pvalue", "n_tests", "coverage", "gain", "costs", "level")
-        return row_of(self, *names)
 
 
 def backward_scores(judged: Judged, *, coverage: float = 0.9) -> tuple[BackwardScore, ...]:

@@ -18,7 +18,6 @@ from uqassay.evidence.data import Judged
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
 from uqassay.evidence.mistakes import stated_scores
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
-from uqassay.evidence.tables import as_table
 from uqassay.losses.unified import prediction_errors, set_nonspecificity
 from uqassay.measures.registry import SCORES, score_columns, score_names
 from uqassay.metrics.ood import (
@@ -37,7 +36,7 @@ from uqassay.metrics.ood import (
 from uqassay.notes import Note
 from uqassay.predictions import ClassSets, Drawn, Masses, Members, Prediction
 from uqassay.predictions.labels import labels_for
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, as_table, estimate_cell
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics.paired_tests import paired_statistic_test
 from uqassay.statistics.units import check_choice, check_level

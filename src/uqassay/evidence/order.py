@@ -14,7 +14,7 @@ Along λ each claim is adjusted by fixed sequences of tests, see `Paths`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
+from uqassay.evidence.data import Judged
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.pair_tests import (
     OF_THE_MEAN,
@@ -38,9 +39,6 @@ from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.statistics import PairwiseComparisons, RankSets, rank_sets, shaffer, shaffer_factor
 from uqassay.statistics.spreads import snap
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "FARTHEST",
@@ -224,7 +222,7 @@ def _alike(a: ModelScores, b: ModelScores) -> bool:
     return pair[0][0] is pair[1][0] or (np.array_equal(*pair[0], *pair[1]) and not varies)
 
 
-def order_of(assay: "Assay") -> "Order":
+def order_of(assay: Judged) -> "Order":
     """That of an assay, kept in `Assay.shared`; that of a subgroup is kept there before, see `subgroups`."""
     found = assay.shared.noted("order")
     if found is None:
@@ -250,7 +248,7 @@ class Order:
     metrics.
     """
 
-    def __init__(self, assay: "Assay", *, families: int = 1) -> None:
+    def __init__(self, assay: Judged, *, families: int = 1) -> None:
         self._assay, self._alpha, self._families = assay, 1 - assay.settings.level, families
         self._lower = partial(lower, alone=assay.n_units == 1)
         self.models = assay.model_names
@@ -438,7 +436,7 @@ class Order:
 MEAN_E = "mean E"
 
 
-def loss_name(assay: "Assay") -> str:
+def loss_name(assay: Judged) -> str:
     """The name of what is compared: mean E, or of models without sets the distance."""
     if order_of(assay).priced:
         return MEAN_E
@@ -449,7 +447,7 @@ def loss_name(assay: "Assay") -> str:
 # Rank sets of the models of an assay, by E and by other metrics.
 
 
-def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None) -> RankSets:
+def rank_sets_of(assay: Judged, tradeoff: float, metric: str, score: str | None) -> RankSets:
     """Rank sets of the models; see `Assay.rank_sets`."""
     check_tradeoff(tradeoff)
     metric = metric_name(metric)
@@ -468,7 +466,7 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
     return assay.shared.once(("rank-sets", metric), lambda: _of_mean(assay, metric))
 
 
-def rank_sets_at(assay: "Assay", tradeoffs: Sequence[float]) -> list[RankSets]:
+def rank_sets_at(assay: Judged, tradeoffs: Sequence[float]) -> list[RankSets]:
     """Rank sets of the models by their mean E at each of several λ; see `Assay.rank_sets`."""
     order = order_of(assay)
     return assay.shared.each(
@@ -476,7 +474,7 @@ def rank_sets_at(assay: "Assay", tradeoffs: Sequence[float]) -> list[RankSets]:
     )
 
 
-def _of_mean(assay: "Assay", metric: str) -> RankSets:
+def _of_mean(assay: Judged, metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
     references = [m.name for m in models if m.baseline]
     tests = pair_tests(assay, [m.name for m in models], metric, references=references)
@@ -486,7 +484,7 @@ def _of_mean(assay: "Assay", metric: str) -> RankSets:
     return rank_sets(comparisons, greater_is_better=metric == "accuracy")
 
 
-def _of_ranking_metric(assay: "Assay", metric: str, score: str | None) -> RankSets:
+def _of_ranking_metric(assay: Judged, metric: str, score: str | None) -> RankSets:
     if score is None:
         fail("score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing")
     having = [m.name for m in assay.candidates if score in scores_of(m, assay)]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import Floats
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import column_of, has_held_out
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import TERMS
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import FLOORS
@@ -30,9 +30,6 @@ from uqassay.statistics import (
     pairwise_mean_tests,
 )
 from uqassay.statistics.adjustments import Adjust
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "COLUMNS",
@@ -119,7 +116,7 @@ class LossLines:
         The instances, by default all; for those `loss_lines` keeps the lines of an assay.
     """
 
-    def __init__(self, assay: "Assay", rows: NDArray[np.bool_] | None = None) -> None:
+    def __init__(self, assay: Judged, rows: NDArray[np.bool_] | None = None) -> None:
         chosen = slice(None) if rows is None else rows
         readings = [LossReading(m) for m in assay.models]
         self._names = {(m.name, False): m.name for m in assay.models}
@@ -224,7 +221,7 @@ class LossLines:
         return self._names[reading.model.name, reading.held_out]
 
 
-def loss_lines(assay: "Assay") -> LossLines:
+def loss_lines(assay: Judged) -> LossLines:
     """Those of an assay, kept in `Assay.shared`."""
     return assay.shared.once("loss-lines", lambda: LossLines(assay))
 
@@ -240,13 +237,13 @@ COLUMNS = {"accuracy": "correct", "log-loss": "log-loss", "brier": "brier", "non
 OF_THE_MEAN = ("accuracy", "log-loss", "brier")  # of the mean prediction, which the vacuous statement has none of
 
 
-def mean_metrics(assay: "Assay") -> tuple[str, ...]:
+def mean_metrics(assay: Judged) -> tuple[str, ...]:
     """Names of the metrics that are means over the instances, for `rank_sets_of`."""
     return ("unified", assay.settings.distance_metric, *COLUMNS)
 
 
 def pair_tests(
-    assay: "Assay",
+    assay: Judged,
     names: Sequence[str],
     metric: str,
     *,
@@ -271,7 +268,7 @@ def pair_tests(
 
 
 def pair_tests_at(
-    assay: "Assay", names: Sequence[str], tradeoffs: Sequence[float], *, references: Sequence[str], adjust: Adjust
+    assay: Judged, names: Sequence[str], tradeoffs: Sequence[float], *, references: Sequence[str], adjust: Adjust
 ) -> list[PairwiseComparisons]:
     """`pair_tests` of the mean E at each of several λ, with adjusted p-values by `adjust`."""
 
@@ -282,7 +279,7 @@ def pair_tests_at(
 
 
 def _agreeing(
-    assay: "Assay",
+    assay: Judged,
     names: Sequence[str],
     references: Sequence[str],
     tests: Callable[[Mapping[str, LossReading], Sequence[str]], list[PairwiseComparisons]],
@@ -300,7 +297,7 @@ def _agreeing(
 
 
 def compare_with_one(
-    assay: "Assay", one: str, others: Sequence[str], tradeoffs: ArrayLike, *, lines: LossLines, guard: bool = True
+    assay: Judged, one: str, others: Sequence[str], tradeoffs: ArrayLike, *, lines: LossLines, guard: bool = True
 ) -> tuple[Floats, Floats]:
     """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted.
 
@@ -337,7 +334,7 @@ def compare_with_one(
 
 
 def compare_pairs(
-    assay: "Assay", first: Sequence[str], second: Sequence[str], tradeoffs: ArrayLike
+    assay: Judged, first: Sequence[str], second: Sequence[str], tradeoffs: ArrayLike
 ) -> tuple[Floats, Floats]:
     """Mean E of first models minus that of second ones, and the p-values as of `pair_tests`, not adjusted, ``(..., P)`` each.
 
@@ -349,7 +346,7 @@ def compare_pairs(
     return loss_lines(assay).of_pairs(one, other, t, bounds=(bounds[0], bounds[1]))
 
 
-def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Floats:
+def _bounds(assay: Judged, readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Floats:
     """`excess_over` of every ordered pair of readings, ``(..., J, J)`` at each λ; 0 of a reading over itself."""
     t, j = np.asarray(tradeoffs, dtype=np.float64), len(readings)
     first, second = np.nonzero(~np.eye(j, dtype=bool))
@@ -360,7 +357,7 @@ def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeo
 
 
 def _both_bounds(
-    assay: "Assay", several: Sequence[LossReading], one: LossReading, tradeoffs: ArrayLike
+    assay: Judged, several: Sequence[LossReading], one: LossReading, tradeoffs: ArrayLike
 ) -> tuple[Floats, Floats]:
     """`excess_over` of several readings over one by E, and of the one over these, ``(..., P)`` at each λ."""
     t, same = np.asarray(tradeoffs, dtype=np.float64)[..., np.newaxis], [one] * len(several)
@@ -368,7 +365,7 @@ def _both_bounds(
     return _excess_of_pairs(assay, *over, "unified", t), _excess_of_pairs(assay, *under, "unified", t)
 
 
-def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Floats:
+def excess_over(assay: Judged, one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Floats:
     """Greatest excess of one reading's loss over another's on any input seen, whatever its label; see `excess.Excess`.
 
     `greatest_excess` where the loss of each label has no closed form. Shaped as λ for "unified", else ().
@@ -378,7 +375,7 @@ def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: st
 
 
 def _excess_of_pairs(
-    assay: "Assay", first: Sequence[LossReading], second: Sequence[LossReading], metric: str, tradeoffs: Floats
+    assay: Judged, first: Sequence[LossReading], second: Sequence[LossReading], metric: str, tradeoffs: Floats
 ) -> Floats:
     """`excess_over` of P pairs of readings, (..., P) at λ (..., 1) for all pairs, or (..., P)."""
     shape = (*tradeoffs.shape[:-1], len(first))
@@ -397,7 +394,7 @@ def _excess_of_pairs(
     return np.fmin(anything, np.maximum(seen[:, 0] + t * seen[:, 1], 0.0))
 
 
-def _seen(assay: "Assay", one: LossReading, other: LossReading, metric: str) -> tuple[float, float]:
+def _seen(assay: Judged, one: LossReading, other: LossReading, metric: str) -> tuple[float, float]:
     """Greatest excess on the inputs seen as a line: its value at λ = 0 and its slope; nan where it is not known."""
     if metric == "accuracy":
         return math.nan, 0.0  # any answer may be wrong
@@ -407,7 +404,7 @@ def _seen(assay: "Assay", one: LossReading, other: LossReading, metric: str) -> 
     return farther, _wider(assay, one, other) if metric == "unified" else 0.0
 
 
-def _farther(assay: "Assay", one: LossReading, other: LossReading, term: str) -> float:
+def _farther(assay: Judged, one: LossReading, other: LossReading, term: str) -> float:
     """Greatest excess of a loss that depends on the label; nan where it is not known."""
     if term not in TERMS:
         term = "distance"
@@ -419,14 +416,14 @@ def _farther(assay: "Assay", one: LossReading, other: LossReading, term: str) ->
     return most - (least if assay.labels.ndim == 1 else 0.0)
 
 
-def _is_linear(assay: "Assay", one: LossReading, other: LossReading, term: str) -> bool:
+def _is_linear(assay: Judged, one: LossReading, other: LossReading, term: str) -> bool:
     """Whether the difference of the losses is linear in the label distribution, so that it is greatest at a label."""
     distance = assay.settings.distance if term == "distance" else {"log-loss": "kl"}.get(term, term)
     points = term != "distance" or (one.model.n_points == 1 and other.model.n_points == 1)
     return points and distance in ("kl", "brier")
 
 
-def _ends(assay: "Assay", reading: LossReading, term: str) -> tuple[float, float]:
+def _ends(assay: Judged, reading: LossReading, term: str) -> tuple[float, float]:
     """Least and greatest loss at any label of the inputs seen; of baselines, which say the same of each, those they have."""
     if reading.model.baseline:
         said = column_of(reading.model, term, held_out=reading.held_out)
@@ -435,7 +432,7 @@ def _ends(assay: "Assay", reading: LossReading, term: str) -> tuple[float, float
     return float(assay.excess.least[at]), float(assay.excess.greatest[at])
 
 
-def _wider(assay: "Assay", one: LossReading, other: LossReading) -> float:
+def _wider(assay: Judged, one: LossReading, other: LossReading) -> float:
     """Greatest excess of the non-specificity, which does not depend on the label."""
 
     def found() -> float:
@@ -446,7 +443,7 @@ def _wider(assay: "Assay", one: LossReading, other: LossReading) -> float:
 
 
 def _tested_at(
-    assay: "Assay",
+    assay: Judged,
     tradeoffs: Sequence[float],
     readings: Mapping[str, LossReading],
     references: Sequence[str],
@@ -459,7 +456,7 @@ def _tested_at(
 
 
 def _tested(
-    assay: "Assay", metric: str, readings: Mapping[str, LossReading], references: Sequence[str]
+    assay: Judged, metric: str, readings: Mapping[str, LossReading], references: Sequence[str]
 ) -> PairwiseComparisons:
     factor = 1.0 if metric == "nonspecificity" else 0.0
     return pairwise_mean_tests(
@@ -475,7 +472,7 @@ def _tested(
 
 
 def greatest_excess(
-    assay: "Assay", model: ModelScores, metric: str, tradeoff: ArrayLike = 0.0, *, held_out: bool = False
+    assay: Judged, model: ModelScores, metric: str, tradeoff: ArrayLike = 0.0, *, held_out: bool = False
 ) -> Floats:
     """Upper bound of a model's loss on any instance, seen or not, above that of another model.
 
@@ -524,7 +521,7 @@ EVERY = slice(None)  # instances
 
 
 def rests_on_inputs(
-    assay: "Assay",
+    assay: Judged,
     better: str,
     worse: str,
     tradeoff: float,
@@ -547,7 +544,7 @@ def rests_on_inputs(
 
 
 def cases_of(
-    assay: "Assay",
+    assay: Judged,
     better: str,
     worse: str,
     tradeoff: float,
@@ -566,13 +563,13 @@ def cases_of(
     return (bound + low) / low if low > 0 else float("inf")
 
 
-def _level_of_pairs(assay: "Assay") -> float:
+def _level_of_pairs(assay: Judged) -> float:
     """alpha, shared by all pairs of models and baselines; the two baselines are not compared."""
     j = len(assay.models)
     return (1 - assay.settings.level) / max(1, j * (j - 1) // 2 - 1)
 
 
-def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Floats, *, held_out: bool) -> Floats:
+def _greatest_of(assay: Judged, model: ModelScores, metric: str, tradeoff: Floats, *, held_out: bool) -> Floats:
     """Greatest loss of a baseline, which says few different things."""
     if metric != "unified":
         return np.asarray(_values(model, metric, held_out=held_out).max())
@@ -586,20 +583,20 @@ def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Floa
     return np.asarray((d + tradeoff[..., np.newaxis] * ns).max(axis=-1))
 
 
-def _floor_of_log_loss(assay: "Assay", model: ModelScores) -> float:
+def _floor_of_log_loss(assay: Judged, model: ModelScores) -> float:
     # the paper's convention has another floor for the distance; the log loss then keeps that of "exact"
     held = assay.settings.convention == "exact" or assay.settings.floor is not None
     return model.floor if held else FLOORS["exact"]
 
 
-def _all_classes_occur(assay: "Assay") -> bool:
+def _all_classes_occur(assay: Judged) -> bool:
     def found() -> bool:
         return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
 
     return assay.shared.once("all-classes-occur", found)
 
 
-def mean_values(assay: "Assay", model: str, metric: str, tradeoff: float) -> Floats:
+def mean_values(assay: Judged, model: str, metric: str, tradeoff: float) -> Floats:
     """Values of every run and instance whose mean is one of `mean_metrics`, ``(R, n)``."""
     return assay.loss(model, tradeoff) if metric == "unified" else _values(assay[model], metric)
 
@@ -612,7 +609,7 @@ def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Float
 # Models compared by their mean E with a margin, and the smallest difference that the test set could have shown.
 
 
-def margin_test_at(assay: "Assay", a: str, b: str, tradeoff: float, margin: float) -> MarginTest:
+def margin_test_at(assay: Judged, a: str, b: str, tradeoff: float, margin: float) -> MarginTest:
     """`statistics.paired_margin_test` of the mean E of two models at one λ, with the greatest losses as bounds.
 
     Of the class frequencies of the test labels both readings are tested, see `rank_sets.pair_tests`, and the weaker evidence
@@ -635,7 +632,7 @@ def margin_test_at(assay: "Assay", a: str, b: str, tradeoff: float, margin: floa
     return replace(tests[0], difference=both, **pvalues)
 
 
-def detectable_at(assay: "Assay", a: str, b: str, tradeoff: float) -> DetectableDifference:
+def detectable_at(assay: Judged, a: str, b: str, tradeoff: float) -> DetectableDifference:
     """The smallest difference of the mean E of two given models that a test at the assay's level could have shown.
 
     Of the class frequencies of the test labels that of the reading with the greater one.
@@ -648,7 +645,7 @@ def detectable_at(assay: "Assay", a: str, b: str, tradeoff: float) -> Detectable
 
 
 def smallest_shown(
-    assay: "Assay", one: str, others: Sequence[str], tradeoff: float, alphas: Sequence[float]
+    assay: Judged, one: str, others: Sequence[str], tradeoff: float, alphas: Sequence[float]
 ) -> dict[str, float]:
     """The smallest differences of several models from one that tests at these levels could have shown, by name."""
     if not others:
@@ -663,7 +660,7 @@ def smallest_shown(
     }
 
 
-def no_worse_at(assay: "Assay", tradeoff: float, margin: float) -> dict[str, float]:
+def no_worse_at(assay: Judged, tradeoff: float, margin: float) -> dict[str, float]:
     """Adjusted p-values of "no worse than any other model by more than the margin", by name; see `no_worse_than_best`."""
 
     def found() -> dict[str, float]:
@@ -682,7 +679,7 @@ def no_worse_at(assay: "Assay", tradeoff: float, margin: float) -> dict[str, flo
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _readings(assay: "Assay", a: str, b: str) -> list[tuple[LossReading, LossReading]]:
+def _readings(assay: Judged, a: str, b: str) -> list[tuple[LossReading, LossReading]]:
     """The two models, and once more with the second reading of the class frequencies where one of them has it."""
     one, other = assay[a], assay[b]
     found = [(LossReading(one), LossReading(other))]
@@ -692,14 +689,14 @@ def _readings(assay: "Assay", a: str, b: str) -> list[tuple[LossReading, LossRea
 
 
 def _margins(
-    assay: "Assay", readings: Sequence[LossReading], other: LossReading, tradeoff: float, margin: float
+    assay: Judged, readings: Sequence[LossReading], other: LossReading, tradeoff: float, margin: float
 ) -> list[MarginTest]:
     bounds = _both_bounds(assay, readings, other, tradeoff)
     return loss_lines(assay).margins(readings, other, tradeoff, margin=margin, bounds=bounds)
 
 
 def _detectable(
-    assay: "Assay",
+    assay: Judged,
     readings: Sequence[LossReading],
     other: LossReading,
     tradeoff: float,

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import has_held_out, loss_of
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.findings import widened
-from uqassay.evidence.order import loss_name, order_of
+from uqassay.evidence.order import loss_name, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import (
     LossReading,
     cases_of,
@@ -31,9 +31,9 @@ from uqassay.evidence.pair_tests import (
 )
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
-from uqassay.metrics.tradeoff import tradeoff_scale
+from uqassay.metrics.tradeoff import lower_envelope, ranking_changes, tradeoff_scale
 from uqassay.notes import Note
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, row_of, spread
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, as_table, row_of, spread
 from uqassay.statistics import (
     Estimate,
     PairedComparison,
@@ -42,14 +42,14 @@ from uqassay.statistics import (
     paired_mean_test,
     student_draws,
     variance_components,
+    win_shares,
 )
-from uqassay.text import counted, decimals_for, level_text, listed_names, number, pvalue, rank_range, tradeoff
+from uqassay.text import counted, decimals_for, level_text, listed_names, named, number, pvalue, rank_range, tradeoff
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "MARKS",
@@ -120,19 +120,19 @@ class Ranked:
         return {**place, **spread("estimate", self.estimate, prefix=""), **row_of(self, *rest)}
 
 
-def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
+def ranked_at(assay: Judged, tradeoff: float) -> tuple[Ranked, ...]:
     """Models and baselines by their mean E at one λ, best first; see `Assay.ranked`."""
     check_tradeoff(tradeoff)
     return assay.shared.once(("ranked", float(tradeoff)), lambda: _ranked_at(assay, float(tradeoff)))
 
 
-def _ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
+def _ranked_at(assay: Judged, tradeoff: float) -> tuple[Ranked, ...]:
     models, n = assay.models, len(assay.candidates)
     found = loss_lines(assay).estimates(models, tradeoff)
     estimates = [widened(e, m, tradeoff) for e, m in zip(found, models, strict=True)]
     means = np.array([float(e) for e in estimates])
     best = int(np.argmin(np.where(np.isnan(means[:n]), np.inf, means[:n])))  # argmin alone would choose a nan
-    wins, ranks = assay.win_shares([tradeoff])[0], assay.rank_sets(tradeoff)
+    wins, ranks = win_shares_at(assay, [tradeoff])[0], rank_sets_of(assay, tradeoff, "unified", None)
     tests = ranks.comparisons
     differences = _differences(assay, best, tradeoff)
     level_with = [m.name for j, m in enumerate(models[:n]) if j != best and tests.adjusted[j, best] > 1 - tests.level]
@@ -167,7 +167,7 @@ def _ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
     return tuple(rows)
 
 
-def _differences(assay: "Assay", best: int, tradeoff: float) -> list[Estimate]:
+def _differences(assay: Judged, best: int, tradeoff: float) -> list[Estimate]:
     """The mean E of each model minus that of the best; of the best itself 0 without width, whatever its runs."""
     found = [test.difference for test in _compared(assay, assay.models, assay.models[best], tradeoff)]
     zero = found[best]
@@ -177,7 +177,7 @@ def _differences(assay: "Assay", best: int, tradeoff: float) -> list[Estimate]:
 
 
 def compare_at(
-    assay: "Assay",
+    assay: Judged,
     a: str,
     b: str,
     tradeoff: float = DEFAULT_TRADEOFF,
@@ -192,7 +192,7 @@ def compare_at(
 
 
 def _compared(
-    assay: "Assay", models: Sequence[ModelScores], other: ModelScores, tradeoff: float, method: str = "student-t"
+    assay: Judged, models: Sequence[ModelScores], other: ModelScores, tradeoff: float, method: str = "student-t"
 ) -> list[PairedComparison]:
     """Paired tests of the mean E of several models against another one."""
 
@@ -212,7 +212,7 @@ def _compared(
 
 
 def _resampled(
-    assay: "Assay", one: ModelScores, other: ModelScores, tradeoff: float, method: str, *, held_out: bool
+    assay: Judged, one: ModelScores, other: ModelScores, tradeoff: float, method: str, *, held_out: bool
 ) -> PairedComparison:
     return paired_mean_test(
         one_run(loss_of(one, tradeoff, held_out=held_out)),
@@ -225,7 +225,7 @@ def _resampled(
 
 
 def _with_error(
-    assay: "Assay", test: PairedComparison, one: ModelScores, other: ModelScores, tradeoff: float
+    assay: Judged, test: PairedComparison, one: ModelScores, other: ModelScores, tradeoff: float
 ) -> PairedComparison:
     """A test with the error that random orders of the classes add to it."""
     error = order_error(one.order_deviations, other.order_deviations, tradeoff)
@@ -244,7 +244,32 @@ def _agreeing_places(first: PairedComparison, second: PairedComparison) -> Paire
     return replace(first, difference=difference, pvalue=pvalue)
 
 
-def scale_of_tradeoff(assay: "Assay") -> float:
+def mean_lines(assay: Judged) -> tuple[Floats, Floats]:
+    """Mean distance and mean non-specificity of each model, over all runs and instances."""
+    d = np.array([m.columns["distance"].mean() for m in assay.candidates])
+    return d, np.array([m.columns["nonspecificity"].mean() for m in assay.candidates])
+
+
+def winners_of(assay: Judged) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
+    """Intervals of λ and the models with the lowest mean E there; see `Assay.winners`."""
+    d, ns = mean_lines(assay)
+    found = lower_envelope(d, ns) if np.isfinite(d).any() else ()
+    return tuple((w.low, w.high, tuple(assay.model_names[j] for j in w.models)) for w in found)
+
+
+def changes_of_ranking(assay: Judged) -> tuple[tuple[float, str, str], ...]:
+    """Every λ at which two models swap places; see `Assay.ranking_changes`."""
+    return tuple((at, assay.model_names[a], assay.model_names[b]) for at, a, b in ranking_changes(*mean_lines(assay)))
+
+
+def win_shares_at(assay: Judged, tradeoffs: ArrayLike) -> Floats:
+    """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
+    if assay.n_units == 1:
+        return np.full((np.size(tradeoffs), len(assay.candidates)), np.nan)
+    return win_shares(draws_of(assay), tradeoffs)
+
+
+def scale_of_tradeoff(assay: Judged) -> float:
     """Factor by which λ shrinks from KL to the assay's distance; see `Assay.tradeoff_scale`."""
     if assay.labels.ndim == 2:
         fail(
@@ -261,7 +286,7 @@ def scale_of_tradeoff(assay: "Assay") -> float:
     return tradeoff_scale([m.columns["distance"] for m in assay.candidates], kl)
 
 
-def draws_of(assay: "Assay") -> Floats:
+def draws_of(assay: Judged) -> Floats:
     """`draws_of_means` of the models of an assay."""
     s = assay.settings
 
@@ -320,7 +345,7 @@ METRICS = {
 }
 
 
-def size_text(assay: "Assay") -> str:
+def size_text(assay: Judged) -> str:
     """Models, training runs, instances, groups and classes in words.
 
     Examples
@@ -340,7 +365,7 @@ def size_text(assay: "Assay") -> str:
     return f"{counted(len(assay.candidates), 'model')} ({who}) on {where} of {classes}"
 
 
-def intervals_text(assay: "Assay") -> str:
+def intervals_text(assay: Judged) -> str:
     """Which intervals stand in the tables, or why there are none.
 
     Examples
@@ -356,12 +381,12 @@ def intervals_text(assay: "Assay") -> str:
     return f"with {level_text(assay.settings.level)} intervals"
 
 
-def only_unit(assay: "Assay") -> str:
+def only_unit(assay: Judged) -> str:
     """The one unit of an assay that has one."""
     return "1 case" if assay.groups is None else "1 group"
 
 
-def limit_notes(assay: "Assay") -> dict[str, str]:
+def limit_notes(assay: Judged) -> dict[str, str]:
     """What keeps a difference of mean E from being significant, where Student's t alone would make it so.
 
     Examples
@@ -408,24 +433,26 @@ class Ranking(Shown):
 
     tradeoff: float  #: λ.
     models: tuple[Ranked, ...]  #: Models and baselines, best first.
-    assay: "Assay" = field(repr=False)
+    assay: Judged = field(repr=False)
 
     @classmethod
-    def of(cls, assay: "Assay", tradeoff: float) -> "Ranking":
+    def of(cls, assay: Judged, tradeoff: float) -> "Ranking":
         """The ranking of an assay; see `Assay.ranking`."""
         return cls(float(tradeoff), ranked_at(assay, tradeoff), assay)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each model and baseline; the fields of `Ranked` with the intervals spread out, and λ."""
-        return self.assay.rows("ranking", tradeoff=self.tradeoff)
+        return [{**one.to_dict(), "tradeoff": self.tradeoff} for one in self.models]
 
     def table(self) -> "pd.DataFrame":
         """The rows as a table, of which "below" (the baselines that do better) is one text."""
-        return self.assay.table("ranking", tradeoff=self.tradeoff)
+        return table_of_ranking(self.rows())
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw mean E with intervals and rank sets; see `report.figures.plot_ranking`."""
-        return self.assay.plot(self.tradeoff, ax=ax)
+        from uqassay.report.figures.assay import plot_ranking
+
+        return plot_ranking(self.assay, self.tradeoff, ax=ax)
 
     def to_latex(self, *, spread: Spread = "interval") -> Text:
         """The ranking as a table of LaTeX with booktabs: the best in bold, those not shown to be worse underlined.
@@ -464,6 +491,19 @@ class Ranking(Shown):
 
     def _shown_table(self) -> ShownTable:
         return ranking_table(self)
+
+
+def ranking_rows(assay: Judged, *, tradeoff: float = DEFAULT_TRADEOFF) -> list[dict[str, Any]]:
+    """The rows of the ranking at one λ."""
+    return Ranking.of(assay, tradeoff).rows()
+
+
+def table_of_ranking(rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Rows of a ranking as a table, of which "below" is one text."""
+    texts = [{**row, "below": ", ".join(map(named, row["below"]))} for row in rows]
+    return as_table(texts, list(texts[0])).astype(
+        {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
+    )
 
 
 def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
@@ -551,7 +591,7 @@ COMPONENTS = ("runs", "instances", "interaction")
 
 
 def variance_of(
-    assay: "Assay", model: str, other: str | None, tradeoff: float = DEFAULT_TRADEOFF, metric: str = "unified"
+    assay: Judged, model: str, other: str | None, tradeoff: float = DEFAULT_TRADEOFF, metric: str = "unified"
 ) -> VarianceComponents:
     """Components of the variance of a mean; see `Assay.variance`."""
     check_tradeoff(tradeoff)
@@ -569,7 +609,7 @@ def variance_of(
 
 
 def variance_rows(
-    assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF, metric: str = "unified"
+    assay: Judged, *, tradeoff: float = DEFAULT_TRADEOFF, metric: str = "unified"
 ) -> list[dict[str, Any]]:
     """One row for each model and component."""
     rows = []

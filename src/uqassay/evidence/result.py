@@ -4,8 +4,7 @@ import tempfile
 import warnings
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,21 +16,19 @@ from uqassay.arrays import Floats
 from uqassay.checks import different, fail
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
-from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.claims import Claim
 from uqassay.evidence.data import Judged, units_of_runs
-from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
-from uqassay.evidence.lens import RANKING, claims_by, lenses, markdown_of_lenses
-from uqassay.evidence.metric_table import Metrics
+from uqassay.evidence.findings import SUBSETS, extreme_instances
+from uqassay.evidence.lens import all_claims, markdown_of_lenses
+from uqassay.evidence.metric_table import Metrics, metrics_of
 from uqassay.evidence.mistakes import (
-    BackwardScore,
     MistakeRanking,
     ModelRefusal,
     certified_refusal_of,
     compare_rankings,
     compare_two_rankings,
     expected_cost_of,
-    rank_mistakes,
+    mistake_ranking,
     refusal,
     risk_coverage,
     scores_of,
@@ -42,30 +39,26 @@ from uqassay.evidence.ranking import (
     Ranked,
     Ranking,
     Spread,
+    changes_of_ranking,
     compare_at,
-    draws_of,
     ranked_at,
     scale_of_tradeoff,
     size_text,
     variance_of,
+    win_shares_at,
+    winners_of,
 )
-from uqassay.evidence.sampled import NO_TESTS, AssayTests
-from uqassay.evidence.scale import ScaleCheck, ScaledScores, scale_check_of
-from uqassay.evidence.scoring import SetSample
+from uqassay.evidence.scale import ScaleCheck, scale_check_of
 from uqassay.evidence.sentences import calibration_sentence, details, headline, verdict
-from uqassay.evidence.sets import VoteTests
 from uqassay.evidence.storage import Saved
 from uqassay.evidence.tables import rows_of, table_of, to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
 from uqassay.metrics.expected_cost import ExpectedCost
 from uqassay.metrics.reliability_diagrams import Reliability, reliability
 from uqassay.metrics.risk import SelectiveGain
-from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
-from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import check_expansion
-from uqassay.records import Later
 from uqassay.results import Shown, ShownTable, Text
-from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents, win_shares
+from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,30 +81,6 @@ class Assay(Judged, Shown, Saved):
     _schema: ClassVar[str] = "uqassay.assay/7"
     _thing: ClassVar[str] = "assay"
     _shown_more: ClassVar[str] = "summary(), plot(), show(), metrics(), ranking(λ), table(name), warnings"
-
-    sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
-    #: What should change how much the numbers are believed; each text is one sentence, codes are those of
-    #: `evidence.CAUTIONS`.
-    warnings: tuple[Note, ...]
-    provenance: dict[str, Any]  #: Versions, input hashes, time taken.
-    #: Tests that take seconds, made when they are first asked for: `calibration` and `votes`.
-    tests: Later[AssayTests] = NO_TESTS
-    #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
-    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    #: Both terms of E with the spread of the sets scaled, of the models that state sets.
-    scaled: dict[str, ScaledScores] = field(default_factory=dict)
-    #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
-    backward: tuple[BackwardScore, ...] = ()
-
-    @property
-    def calibration(self) -> tuple[ModelCalibration, ...]:
-        """The calibration tests of every model and measure."""
-        return self.tests().calibration
-
-    @property
-    def votes(self) -> dict[str, VoteTests]:
-        """Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes."""
-        return self.tests().votes
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
@@ -158,20 +127,15 @@ class Assay(Judged, Shown, Saved):
 
     def winners(self) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
         """Intervals of λ and the models with the lowest mean E there, (low, high, names); none if all means are infinite."""
-        d, ns = self._mean_lines()
-        found = lower_envelope(d, ns) if np.isfinite(d).any() else ()
-        return tuple((w.low, w.high, tuple(self.model_names[j] for j in w.models)) for w in found)
+        return winners_of(self)
 
     def ranking_changes(self) -> tuple[tuple[float, str, str], ...]:
         """Every λ at which two models swap places: (λ, the one ahead below it, the one ahead above it)."""
-        d, ns = self._mean_lines()
-        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
+        return changes_of_ranking(self)
 
     def win_shares(self, tradeoffs: ArrayLike) -> Floats:
         """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
-        if self.n_units == 1:
-            return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
-        return win_shares(draws_of(self), tradeoffs)
+        return win_shares_at(self, tradeoffs)
 
     def tradeoff_scale(self) -> float:
         """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1); labels only."""
@@ -180,10 +144,6 @@ class Assay(Judged, Shown, Saved):
     def scale_check(self, tradeoff: float = DEFAULT_TRADEOFF) -> ScaleCheck:
         """Whether E at one λ would be lower with wider sets about the same centres, which know no more."""
         return scale_check_of(self, tradeoff)
-
-    def _mean_lines(self) -> tuple[Floats, Floats]:
-        d = np.array([m.columns["distance"].mean() for m in self.candidates])
-        return d, np.array([m.columns["nonspecificity"].mean() for m in self.candidates])
 
     # -- how two models, or two scores, compare -------------------------------------------------------------------------
 
@@ -285,10 +245,7 @@ class Assay(Judged, Shown, Saved):
 
     def mistake_ranking(self) -> tuple[MistakeRanking, ...]:
         """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
-        each = ((m, run) for m in self.candidates for run in (None, *range(m.n_runs if m.n_runs > 1 else 0)))
-        return self.shared.once(
-            "mistakes", lambda: tuple(found for m, run in each for found in rank_mistakes(self, m, run=run))
-        )
+        return mistake_ranking(self)
 
     def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
         """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain."""
@@ -447,8 +404,6 @@ class Assay(Judged, Shown, Saved):
         >>> [(row["measure"], row["tested"], row["pvalue"]) for row in a.rows("calibration")]
         [('kuiper-confidence', 'mean', 0.024), ('ece-classwise', 'mean', 0.024)]
         """
-        if name == "findings" and not options:
-            return [dict(row) for row in self._finding_rows]
         return rows_of(self, name, **options)
 
     def table(self, name: str, **options: Any) -> "pd.DataFrame":
@@ -462,10 +417,6 @@ class Assay(Judged, Shown, Saved):
     def scores(self) -> "pd.DataFrame":
         """The table of the scores, one row per model, run and instance."""
         return self.table("scores")
-
-    @cached_property
-    def _finding_rows(self) -> tuple[dict[str, Any], ...]:
-        return tuple(finding_rows(self))
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together, with intervals that keep groups and runs together."""
@@ -495,11 +446,11 @@ class Assay(Judged, Shown, Saved):
 
     def claims(self) -> tuple[Claim, ...]:
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
-        return tuple(claim for lens in lenses() for claim in claims_by(self, lens))
+        return all_claims(self)
 
     def answer(self) -> Answer:
         """What to choose for which λ, what cannot be told from it, and where no model is worth using, as data."""
-        return self.shared.once("answer", lambda: answer_of(self, claims_by(self, RANKING)))
+        return answer_of(self)
 
     def headline(self) -> tuple[str, ...]:
         """The answer in one or two sentences."""
@@ -551,8 +502,7 @@ class Assay(Judged, Shown, Saved):
           sure         0.325* [0.214, 0.495]  0.000* [0.000, 0.115]
           unsure       0.551  [0.531, 0.583]  0.300  [0.223, 0.352]
         """
-        asked = ("metrics", repr((tradeoff, metrics, score)))
-        return self.shared.once(asked, lambda: Metrics.of(self, tradeoff, metrics, score))
+        return metrics_of(self, tradeoff, metrics, score)
 
     def plot(self, tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the ranking at one λ: mean E with intervals, and the ranks that each model can have.

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -15,34 +15,21 @@ from uqassay.evidence.align import Aligned
 from uqassay.evidence.calibration import (
     CalibrationPlan,
     ForeseenTest,
-    ModelCalibration,
     afforded,
     calibration_tests,
     choose_instances,
     foreseen_tests,
     no_test,
 )
+from uqassay.evidence.data import NO_TESTS, AssayTests
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.options import AssayOptions
-from uqassay.evidence.sets import ROWS, VoteTests, vote_tests
+from uqassay.evidence.sets import ROWS, vote_tests
 from uqassay.metrics.measures import CalibrationMeasure
 from uqassay.predictions import Prediction
 from uqassay.records import Later
 
-__all__ = ["NO_TESTS", "AssayTests", "TestedPart"]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class AssayTests:
-    """The tests of an assay."""
-
-    calibration: tuple[ModelCalibration, ...] = ()  #: Of every model, run and measure.
-    #: Whether people's votes could come from the sets, where the labels were given as numbers of votes.
-    votes: dict[str, VoteTests] = field(default_factory=dict)
-
-
-NO_TESTS = Later.known(AssayTests())
+__all__ = ["TestedPart"]
 
 
 @final

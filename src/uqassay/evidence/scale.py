@@ -1,9 +1,9 @@
 """Lens: does E reward knowledge or the width of the sets?"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from uqassay.arrays import Floats, as_numeric, row_chunks
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES, admissible_in_hull
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import Judged, ScaledScores, one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.pair_tests import greatest_excess, order_error, order_errors
@@ -35,7 +35,6 @@ from uqassay.predictions import (
     as_prediction,
     not_negative,
 )
-from uqassay.records import Shape
 from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, row_of
 from uqassay.statistics import (
     Estimate,
@@ -63,9 +62,6 @@ from uqassay.text import (
     tradeoff,
 )
 
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
-
 __all__ = [
     "COVERAGE_CURVE_COLUMNS",
     "COVERED_ROWS",
@@ -74,7 +70,6 @@ __all__ = [
     "CoverageCurve",
     "ModelScale",
     "ScaleCheck",
-    "ScaledScores",
     "affordable_rows",
     "can_be_covered",
     "check_scales",
@@ -283,7 +278,7 @@ def labels_covered(y: NDArray[Any], prediction: Prediction) -> Floats:
     return share_covered(y, not_ruled_out(prediction, rule=RULE))
 
 
-def scaled_coverage(assay: "Assay", model: str) -> list[tuple[float, Estimate, Estimate]]:
+def scaled_coverage(assay: Judged, model: str) -> list[tuple[float, Estimate, Estimate]]:
     """Each scale with the coverage and the mean non-specificity of the scaled sets; none where they were not judged.
 
     Both rest on the same instances, at most `COVERED_ROWS` of a random part.
@@ -311,7 +306,7 @@ def scaled_coverage(assay: "Assay", model: str) -> list[tuple[float, Estimate, E
     return assay.shared.once(("scaled-coverage", model), found)
 
 
-def coverage_curve_rows(assay: "Assay") -> list[dict[str, Any]]:
+def coverage_curve_rows(assay: Judged) -> list[dict[str, Any]]:
     """Two rows for each model with sets and each scale: coverage and mean non-specificity."""
     return [
         {"model": model, "scale": scale, "metric": metric, **estimate_fields(estimate)}
@@ -331,32 +326,6 @@ SOLVED = 1e5  # additions that take as long as one solved distance or entropy
 ORDERS = 64  # random orders of the classes and their reverses, above 16 classes
 ROUNDING = 1e-9
 NEAR_BYTES = 2**19  # of points that several passes go through
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledScores:
-    """Both terms of E of one model at S scales of the spread, on R runs and n' instances."""
-
-    #: The instances: all, or whole units in a random order that all models share.
-    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
-    scales: Annotated[Floats, Shape("S", finite=True)]
-    distance: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
-    nonspecificity: Annotated[Floats, Shape("R", "S", "m")] = field(repr=False)
-    clipped: Annotated[Floats, Shape("S")]  #: Share of the sets that would leave the simplex at each scale.
-    #: As `ModelScores.order_deviations`.
-    order_deviations: Annotated[Floats, Shape("S", "orders")] = field(repr=False)
-    #: Places in `rows` of the instances of `covered`.
-    judged: Annotated[NDArray[np.int64], Shape("c", below="m")] = field(repr=False)
-    covered: Annotated[Floats, Shape("R", "S", "c")] = field(repr=False)  #: As `labels_covered`.
-
-    @property
-    def own(self) -> int:
-        """Place of s = 1, the sets as they were given."""
-        return int(np.flatnonzero(self.scales == 1)[0])
-
-    def _check_read(self) -> None:
-        if (self.scales == 1).sum() != 1:
-            fail("scales", "must hold 1 once", f"got {self.scales.tolist()!r:.80}", code="range")
 
 
 def check_scales(scales: Any) -> tuple[float, ...]:
@@ -585,14 +554,14 @@ NEAR = 1.25  # no sentence about a best scale below
 OWN = "1"  # name of the set as it is among the scales
 
 
-def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
+def scale_check_of(assay: Judged, tradeoff: float) -> ScaleCheck:
     """E of every model over s · (set − centre) + centre, clipped to the simplex; see `Assay.scale_check`."""
     check_tradeoff(tradeoff)
     at = float(tradeoff)
     return assay.shared.once(("scale-check", at), lambda: _checked(assay, at))
 
 
-def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
+def _checked(assay: Judged, tradeoff: float) -> ScaleCheck:
     models = [m for m in assay.candidates if m.name in assay.scaled]
     curves = [_curves(assay, m, tradeoff) for m in models]
     tests = [_tests(assay, m, c, tradeoff) for m, c in zip(models, curves, strict=True)]
@@ -622,17 +591,17 @@ class _Tests(NamedTuple):
     pvalues: Floats  # two-sided, of the differences from s = 1
 
 
-def _curves(assay: "Assay", model: ModelScores, tradeoff: float) -> Floats:
+def _curves(assay: Judged, model: ModelScores, tradeoff: float) -> Floats:
     """E of every run, scale and instance, ``(R, S, n')``."""
     scaled = assay.scaled[model.name]
     return scaled.distance + tradeoff * scaled.nonspecificity
 
 
-def _groups(assay: "Assay", scaled: ScaledScores) -> NDArray[Any] | None:
+def _groups(assay: Judged, scaled: ScaledScores) -> NDArray[Any] | None:
     return None if assay.groups is None else assay.groups[scaled.rows]
 
 
-def _tests(assay: "Assay", model: ModelScores, curves: Floats, tradeoff: float) -> _Tests:
+def _tests(assay: Judged, model: ModelScores, curves: Floats, tradeoff: float) -> _Tests:
     """Paired tests of every other scale against s = 1."""
     places = np.flatnonzero(assay.scaled[model.name].scales != 1)
     if not np.isfinite(curves).all() or not len(places):
@@ -642,7 +611,7 @@ def _tests(assay: "Assay", model: ModelScores, curves: Floats, tradeoff: float) 
     return _Tests(places, found[several.index(tradeoff)])
 
 
-def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], tradeoffs: Sequence[float]) -> Floats:
+def _pvalues(assay: Judged, model: ModelScores, places: NDArray[np.intp], tradeoffs: Sequence[float]) -> Floats:
     """Of the tests of these scales at each λ, ``(T, S')``."""
     scaled, t = assay.scaled[model.name], np.array(tradeoffs)
     at, scales = scaled.own, scaled.scales[places]
@@ -656,7 +625,7 @@ def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], trade
     return lines.of_pairs(combinations, names, [OWN] * len(names), bounds=(over, under), extra_error=errors)[1]
 
 
-def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:
+def _lines(assay: Judged, scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:
     """Mean E at the scales as lines in λ; of several runs its gains over s = 1, whose runs come in pairs."""
     terms, at = (scaled.distance, scaled.nonspecificity), scaled.own
     if len(scaled.distance) == 1:
@@ -667,7 +636,7 @@ def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: N
     return MeanLines(columns, groups=_groups(assay, scaled))
 
 
-def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoffs: Floats) -> Floats:
+def _greatest_loss_by_scaling(assay: Judged, model: ModelScores, scale: float, tradeoffs: Floats) -> Floats:
     """How much greater E at this scale than at 1 can be on one instance, at each λ.
 
     For s > 1 clipping divides a member by at most s, so that it leaves the label at least 1/s of its upper probability; for
@@ -682,7 +651,7 @@ def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, 
 
 
 def _of_model(
-    assay: "Assay", model: ModelScores, curves: Floats, tests: _Tests, pvalues: Floats, own: "_AtOwnScale"
+    assay: Judged, model: ModelScores, curves: Floats, tests: _Tests, pvalues: Floats, own: "_AtOwnScale"
 ) -> ModelScale:
     scaled = assay.scaled[model.name]
     losses = curves.mean(axis=(0, 2))
@@ -737,7 +706,7 @@ def _nothing(level: float, n: int) -> Estimate:
     return Estimate(0.0, low=0.0, high=0.0, level=level, n=n, method="student-t", notes=())
 
 
-def _difference(assay: "Assay", scaled: ScaledScores, curves: Floats, place: int) -> Estimate:
+def _difference(assay: Judged, scaled: ScaledScores, curves: Floats, place: int) -> Estimate:
     """Mean E at one of the scales minus that at s = 1; undefined if any loss is infinite."""
     level = assay.settings.level
     if not np.isfinite(curves).all():
@@ -764,7 +733,7 @@ def _lowest(scales: Floats, curves: Floats) -> Floats:
     return found
 
 
-def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Floats) -> tuple[float, float]:
+def _interval_of_best(assay: Judged, scaled: ScaledScores, curves: Floats) -> tuple[float, float]:
     """Percentiles of the best scale over draws of the whole curve."""
     if assay.n_units == 1:
         return np.nan, np.nan
@@ -784,7 +753,7 @@ class _AtOwnScale(NamedTuple):
     order_deviations: Floats
 
 
-def _own_ranking(assay: "Assay", tradeoff: float, own: Mapping[str, _AtOwnScale]) -> RankSets:
+def _own_ranking(assay: Judged, tradeoff: float, own: Mapping[str, _AtOwnScale]) -> RankSets:
     rows = min((s.rows for s in assay.scaled.values()), key=len)
     values, deviations = {}, {}
     for m in assay.models:
@@ -808,7 +777,7 @@ def _own_ranking(assay: "Assay", tradeoff: float, own: Mapping[str, _AtOwnScale]
     )
 
 
-def _at_own_scale(assay: "Assay", model: ModelScores, curves: Floats, rows: NDArray[np.int64]) -> _AtOwnScale:
+def _at_own_scale(assay: Judged, model: ModelScores, curves: Floats, rows: NDArray[np.int64]) -> _AtOwnScale:
     """E of every run and some of the instances at the scale that is best on the other half of them."""
     scaled = assay.scaled[model.name]
     if len(rows) < len(scaled.rows):
@@ -835,7 +804,7 @@ def _lowest_on(curves: Floats, rows: NDArray[np.bool_]) -> int:
     return int(np.argmin(sums))
 
 
-def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _second_half(assay: Judged, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Half of the units at random, ``(n',)``."""
     labels = np.arange(assay.n_instances) if assay.groups is None else assay.groups
     codes = np.unique(labels[rows], return_inverse=True)[1].reshape(-1)

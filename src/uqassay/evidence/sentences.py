@@ -10,11 +10,15 @@ from uqassay.calibration.mixtures import independence
 from uqassay.calibration.one_classifier import ONE_SIDE, UPPER_ALONE
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
-from uqassay.evidence.answer import Answer, Recommendation, Stretch
-from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
+from uqassay.evidence.answer import Answer, Recommendation, Stretch, answer_of
+from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.claims import Claim
+from uqassay.evidence.data import Judged, ModelCalibration
 from uqassay.evidence.excess import failing_at_most
+from uqassay.evidence.lens import all_claims
 from uqassay.evidence.order import LEAST, inwards
+from uqassay.evidence.ranking import ranked_at, scale_of_tradeoff
+from uqassay.evidence.scale import scale_check_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
 from uqassay.text import (
@@ -40,7 +44,6 @@ from uqassay.text import (
 
 if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
-    from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import Settings
     from uqassay.statistics import Estimate
 
@@ -147,7 +150,7 @@ BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the cl
 METRICS = {"brier": "Brier score", "accuracy": "accuracy"}
 
 
-def verdict(assay: "Assay") -> tuple[str, ...]:
+def verdict(assay: Judged) -> tuple[str, ...]:
     """A few plain sentences with numbers, for the page and the terminal.
 
     Parameters
@@ -172,10 +175,10 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     Choose sure.
     The lowest log loss, 0.105, is that of sure, the best of the 2 models (p < .001, adjusted for all pairs).
     """
-    return (*assay.headline(), *details(assay))
+    return (*headline(answer_of(assay)), *details(assay))
 
 
-def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]:
+def details(assay: Judged, *, without: Collection[str] = ()) -> tuple[str, ...]:
     """The sentences after the headline, each from its claims; those without a claim are left out.
 
     Parameters
@@ -193,7 +196,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
         width; scores that rank backwards; the scale of λ with another distance than KL. Calibration has sentences of its own,
         `calibration_verdict.calibration_sentence`, which the page and the terminal show beside its tests.
     """
-    claims = assay.claims()
+    claims = all_claims(assay)
     of: dict[str, list[Claim]] = {}
     for claim in claims:
         of.setdefault(claim.kind, []).append(claim)
@@ -201,20 +204,20 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
     if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
         told = {
             "best": _best(assay, of),
-            "worse": _worse(assay.answer(), of),
+            "worse": _worse(answer_of(assay), of),
             "margin": _beyond_margin(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
-            "conditions": _choices_on_other_inputs(assay.answer()),
-            "inputs": _order_on_other_inputs(assay.answer(), of),
+            "conditions": _choices_on_other_inputs(answer_of(assay)),
+            "inputs": _order_on_other_inputs(answer_of(assay), of),
             "groups": _in_groups(of),
             "same": _same(of),
             "in-turn": _lowest_in_turn(of),
             "baselines": _baselines(assay, of),
-            "parts": _parts(assay.answer(), of),
+            "parts": _parts(answer_of(assay), of),
             "resamples": _resamples(assay, of),
             "refusal": _refusal(assay, of),
-            "width": assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
+            "width": scale_check_of(assay, DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
         }
     told |= {"backward": _backward(of), "scale": _scale(assay)}
     return tuple(visible(text) for name, text in told.items() if text and name not in without)
@@ -237,10 +240,10 @@ def _there(answer: Answer, text: str) -> str:
     return f"At λ = {tradeoff(DEFAULT_TRADEOFF)} {text}" if answer.priced else text
 
 
-def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+def _best(assay: Judged, of: dict[str, list[Claim]]) -> str:
     """The model with the lowest mean at the default λ, and which models cannot be told from it."""
-    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
-    answer = assay.answer()
+    row = next(r for r in ranked_at(assay, DEFAULT_TRADEOFF) if r.rank == 1)
+    answer = answer_of(assay)
     if len(assay.candidates) == 1:
         mean = f"the {answer.loss} of {row.model}, the only model, is {_with_interval(row.estimate)}"
         return sentence([_there(answer, mean)])
@@ -408,9 +411,9 @@ def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
 # -- baselines, parts, resamples --------------------------------------------------------------------------------------------
 
 
-def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+def _baselines(assay: Judged, of: dict[str, list[Claim]]) -> str:
     """Where which baseline is better than every model, and which models are worse than one at the default λ."""
-    answer, clauses, silent = assay.answer(), [], False
+    answer, clauses, silent = answer_of(assay), [], False
     for claim in of.get("baseline-better", []):
         if not claim.facts.get("every_model") or claim.high <= LEAST:
             continue
@@ -464,12 +467,12 @@ def _in_part(claim: Claim) -> str:
     return f"{listed_names(claim.models, most=NAMES_IN_VERDICT)} {gap} {part}"
 
 
-def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+def _resamples(assay: Judged, of: dict[str, list[Claim]]) -> str:
     if assay.n_units == 1 or len(assay.candidates) == 1 or assay.settings.n_draws < FEWEST_DRAWS:
         return ""
-    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    row = next(r for r in ranked_at(assay, DEFAULT_TRADEOFF) if r.rank == 1)
     share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
-    answer = assay.answer()
+    answer = answer_of(assay)
     text = f"In {share} of resamples {row.model} has the lowest {answer.loss}{_at(answer)}"
     unseen = any(c.limited_by == "unseen" for c in of.get("cannot-tell", []))
     return f"{text}; resamples show no losses that the test set lacks." if unseen else f"{text}."
@@ -478,7 +481,7 @@ def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
 # -- refusal, backward scores, the scale of λ -------------------------------------------------------------------------------
 
 
-def _refusal(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+def _refusal(assay: Judged, of: dict[str, list[Claim]]) -> str:
     """What refusing the most uncertain instances does to the accuracy of the best model."""
     open_ = [c for c in of.get("cannot-tell", []) if c.limited_by == "refusal"]
     claim = next(iter([*of.get("refusal", []), *open_]), None)
@@ -517,12 +520,12 @@ def _score(claim: Claim) -> str:
     return claim.metric.replace("-", " ")
 
 
-def _scale(assay: "Assay") -> str:
+def _scale(assay: Judged) -> str:
     """What the default λ amounts to in terms of KL, for which the usual λ are meant."""
-    if not assay.answer().priced:
+    if not answer_of(assay).priced:
         return ""
     try:
-        scale = assay.tradeoff_scale()
+        scale = scale_of_tradeoff(assay)
     except InputError:
         return ""
     least, most = USUAL_TRADEOFFS
@@ -877,7 +880,7 @@ def _capital(text: str) -> str:
 # -- all tests ---------------------------------------------------------------------------------------------------------
 
 
-def calibration_sentence(assay: "Assay") -> str:
+def calibration_sentence(assay: Judged) -> str:
     """The models that the calibration tests reject, adjusted for all tests; empty if nothing was tested.
 
     Examples

@@ -1,8 +1,7 @@
 """Lens: sets judged as sets, and against people's votes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +11,20 @@ from uqassay.arrays import Floats
 from uqassay.calibration.votes import compatible_share, vote_compatibility_test
 from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
-from uqassay.evidence.data import Judged, one_run
+from uqassay.evidence.data import Judged, VoteTests, one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.scoring import ModelScores, covered_column, points_of_sets, rules_for, size_column
 from uqassay.metrics.sets import CLASS_SET_SCORES, ClassSetScores, scores_of_columns
 from uqassay.predictions import ClassSets, Point, Prediction
-from uqassay.records import Shape
 from uqassay.statistics import Estimate
 from uqassay.statistics.units import check_choice
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = [
     "ALPHA",
     "ROWS",
     "SET_ROW_COLUMNS",
     "VOTE_COLUMNS",
-    "VoteTests",
     "models_with_sets",
     "set_rows",
     "set_scores_of",
@@ -111,24 +105,6 @@ SECONDS = 2e-3  # for one instance and set
 VOTE_COLUMNS = ("model", "of", "estimate", "low", "high", "level", "n", "votes", "method", "notes")
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class VoteTests:
-    """Which instances have votes that could come from the first run of one model; tests of level `ALPHA`."""
-
-    #: The instances tested: of a random part, those with two votes or more.
-    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
-    #: Instances whose votes could come from some point of the set; empty for points.
-    of_set: Annotated[NDArray[np.bool_], Shape("of_set")]
-    #: Instances whose votes could come from the mean prediction.
-    of_mean: Annotated[NDArray[np.bool_], Shape("m")]
-    votes: Annotated[Floats, Shape("m", low=1, finite=True)]  #: Numbers of votes.
-
-    def _check_read(self) -> None:
-        if len(self.of_set) not in (0, len(self.rows)):
-            fail("of_set", "must have a value for each row, or none", f"got {len(self.of_set)}", code="shape")
-
-
 class _Part(NamedTuple):
     """The instances of one run that are tested."""
 
@@ -198,7 +174,7 @@ def _tested(name: str, part: _Part, *, progress: Callable[[str], None]) -> VoteT
 # -- shares with intervals -----------------------------------------------------------------------------------------------
 
 
-def vote_shares(assay: "Assay", model: str) -> dict[str, Estimate]:
+def vote_shares(assay: Judged, model: str) -> dict[str, Estimate]:
     """Shares of the instances whose votes could come from the "set" of a model and from its "mean"; of a point the mean alone.
 
     Each share is that of the instances that the tests keep, divided by 1 − `ALPHA`; see `vote_compatibility_test`.
@@ -214,7 +190,7 @@ def vote_shares(assay: "Assay", model: str) -> dict[str, Estimate]:
     return assay.shared.once(("votes", model), found)
 
 
-def vote_rows(assay: "Assay") -> list[dict[str, Any]]:
+def vote_rows(assay: Judged) -> list[dict[str, Any]]:
     """One row for each model and for its set and its mean."""
     return [
         {"model": model, "of": of, **estimate_fields(share)} | {"votes": float(assay.votes[model].votes.mean())}

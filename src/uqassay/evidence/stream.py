@@ -19,6 +19,7 @@ from uqassay.evidence.align import Aligned, align, as_runs, given_scores, withou
 from uqassay.evidence.baselines import held_out_columns, score_baselines
 from uqassay.evidence.calibration import Gaps, afforded, classwise_errors, classwise_gaps, errors_of_gaps
 from uqassay.evidence.cautions import calibration_cautions, cautions
+from uqassay.evidence.data import ScaledScores
 from uqassay.evidence.excess import Excess, excess_of
 from uqassay.evidence.findings import extremeness, of_same_instances, subgroup_values
 from uqassay.evidence.kept_rows import Kept, joined_predictions, random_keys, sample_reaching
@@ -26,7 +27,7 @@ from uqassay.evidence.mistakes import backward_notes, backward_scores
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.result import Assay
 from uqassay.evidence.sampled import TestedPart
-from uqassay.evidence.scale import ScaledScores, affordable_rows, scale_models
+from uqassay.evidence.scale import affordable_rows, scale_models
 from uqassay.evidence.scoring import (
     ModelScores,
     ScoredPart,

@@ -2,17 +2,14 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Generic, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.evidence.baselines import is_held_out
+from uqassay.evidence.data import NO_TESTS, AnyJudged, Judged
 from uqassay.evidence.order import Order
-from uqassay.evidence.sampled import NO_TESTS
-
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
 
 __all__ = ["SUBGROUP_VALUES", "Subgroup", "number_of_parts", "part_names", "subgroups_of"]
 
@@ -22,14 +19,14 @@ LOSS = ("distance", "nonspecificity")  # the columns that E needs
 
 @final
 @dataclass(frozen=True, eq=False)
-class Subgroup:
+class Subgroup(Generic[AnyJudged]):
     """One part of the test set."""
 
     by: str  #: Name of what divides the test set.
     value: Any  #: That all instances of the part have.
     rows: NDArray[np.bool_]
     #: The models on these instances, for rankings and breakpoints; it has no findings of calibration.
-    assay: "Assay"
+    assay: AnyJudged
 
     @property
     def n_instances(self) -> int:
@@ -37,18 +34,18 @@ class Subgroup:
         return self.assay.n_instances
 
 
-def part_names(assay: "Assay") -> list[str]:
+def part_names(assay: Judged) -> list[str]:
     """Names of the subgroups that divide the test set into parts: not those with one value, or with too many."""
     return [by for by, values in assay.subgroups.items() if 1 < len(np.unique(values)) <= SUBGROUP_VALUES]
 
 
-def number_of_parts(assay: "Assay", by: str) -> int:
+def number_of_parts(assay: Judged, by: str) -> int:
     """For how many parts the tests in each of them are adjusted: all that sentences speak of; of an identifier its own."""
     names = part_names(assay)
     return sum(len(np.unique(assay.subgroups[name])) for name in (names if by in names else [by]))
 
 
-def subgroups_of(assay: "Assay", by: str, *, whole: bool = True) -> Iterator[Subgroup]:
+def subgroups_of(assay: AnyJudged, by: str, *, whole: bool = True) -> Iterator[Subgroup[AnyJudged]]:
     """A part for each value of a subgroup, in the order of the values.
 
     Parameters
@@ -80,7 +77,7 @@ def subgroups_of(assay: "Assay", by: str, *, whole: bool = True) -> Iterator[Sub
         yield Subgroup(by, value.item(), rows, part)
 
 
-def _restricted(assay: "Assay", rows: NDArray[np.bool_], columns: Collection[str] | None) -> "Assay":
+def _restricted(assay: AnyJudged, rows: NDArray[np.bool_], columns: Collection[str] | None) -> AnyJudged:
     models = tuple(
         replace(
             model,

@@ -1,6 +1,6 @@
 """Findings of an assay as rows, rows as tables, and all of them as JSON: one name for each finding."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from types import MappingProxyType
@@ -11,30 +11,42 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import lone_surrogates
 from uqassay.checks import fail
+from uqassay.evidence.answer import answer_of
 from uqassay.evidence.baselines import is_held_out
-from uqassay.evidence.calibration import ROW_FIELDS, adjusted_pvalues
+from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
+from uqassay.evidence.data import ROW_FIELDS, Judged
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
-from uqassay.evidence.metric_table import METRIC_COLUMNS, metric_rows
-from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
-from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
+from uqassay.evidence.lens import all_claims
+from uqassay.evidence.metric_table import METRIC_COLUMNS, metric_rows, table_of_metrics
+from uqassay.evidence.order import rank_sets_of
+from uqassay.evidence.ranking import (
+    VARIANCE_COLUMNS,
+    changes_of_ranking,
+    ranked_at,
+    ranking_rows,
+    table_of_ranking,
+    variance_rows,
+    winners_of,
+)
+from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows, scale_check_of
+from uqassay.evidence.sentences import headline, verdict
 from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
-from uqassay.results import plain
+from uqassay.results import as_table, encodable, plain
 from uqassay.text import named
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from uqassay.evidence.result import Assay
 
-__all__ = ["TABLES", "as_table", "ranking_json", "rows_of", "score_table", "table_of", "to_json"]
+__all__ = ["TABLES", "ranking_json", "rows_of", "score_table", "table_of", "to_json"]
 
 
 Rows = list[dict[str, Any]]
 
 
-def _scores(assay: "Assay") -> Rows:
+def _scores(assay: Judged) -> Rows:
     ids = np.arange(assay.n_instances) if assay.ids is None else _encodable_texts(assay.ids)
     every = dict.fromkeys(key for m in assay.models for key in m.columns if not is_held_out(key))
     return [
@@ -47,29 +59,25 @@ def _scores(assay: "Assay") -> Rows:
     ]
 
 
-def _ranking(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
-    return [{**ranked.to_dict(), "tradeoff": float(tradeoff)} for ranked in assay.ranked(tradeoff)]
+def _breakpoints(assay: Judged) -> Rows:
+    return [{"low": low, "high": high, "models": names} for low, high, names in winners_of(assay)]
 
 
-def _breakpoints(assay: "Assay") -> Rows:
-    return [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+def _changes(assay: Judged) -> Rows:
+    return [{"at": at, "below": below, "above": above} for at, below, above in changes_of_ranking(assay)]
 
 
-def _changes(assay: "Assay") -> Rows:
-    return [{"at": at, "below": below, "above": above} for at, below, above in assay.ranking_changes()]
+def _claims(assay: Judged) -> Rows:
+    return [claim.to_dict() for claim in all_claims(assay)]
 
 
-def _claims(assay: "Assay") -> Rows:
-    return [claim.to_dict() for claim in assay.claims()]
-
-
-def _calibration(assay: "Assay") -> Rows:
+def _calibration(assay: Judged) -> Rows:
     adjusted = adjusted_pvalues(assay.calibration).tolist()
     return [test.row() | {"pvalue_adjusted": p} for test, p in zip(assay.calibration, adjusted, strict=True)]
 
 
-def _scale_check(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
-    return assay.scale_check(tradeoff).rows()
+def _scale_check(assay: Judged, *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
+    return scale_check_of(assay, tradeoff).rows()
 
 
 SUBSET_COLUMNS = ("subset_by", "subset", *FINDING_COLUMNS)
@@ -82,7 +90,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "findings": (finding_rows, FINDING_COLUMNS),
         "metrics": (metric_rows, METRIC_COLUMNS),
         "scores": (_scores, ()),
-        "ranking": (_ranking, ()),
+        "ranking": (ranking_rows, ()),
         "breakpoints": (_breakpoints, ("low", "high", "models")),
         "ranking-changes": (_changes, ("at", "below", "above")),
         "claims": (_claims, CLAIM_COLUMNS),
@@ -98,7 +106,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
 )
 
 
-def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
+def rows_of(assay: Judged, name: str, **options: Any) -> Rows:
     """The rows of one finding; see `Assay.rows`."""
     if name not in TABLES:
         fail("name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice")
@@ -118,19 +126,16 @@ def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
     return make(assay, **options)
 
 
-def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
+def table_of(assay: Judged, name: str, **options: Any) -> "pd.DataFrame":
     """The rows of one finding as a table; see `Assay.table`."""
     if name == "scores" and not options:
         return score_table(assay)
     rows = rows_of(assay, name, **options)
     columns = TABLES[name][1]
     if name == "ranking":
-        rows = [row | {"below": ", ".join(map(named, row["below"]))} for row in rows]
-        return as_table(rows, list(rows[0])).astype(
-            {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
-        )
+        return table_of_ranking(rows)
     if name == "metrics":
-        return as_table(rows, columns).astype({"best": "boolean", "tied": "boolean"})
+        return table_of_metrics(rows)
     if name == "claims":
         rows = [row | {key: ", ".join(map(named, row[key])) for key in ("models", "others")} for row in rows]
     if name == "breakpoints":
@@ -138,7 +143,7 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
     return as_table(rows, columns)
 
 
-def score_table(assay: "Assay") -> "pd.DataFrame":
+def score_table(assay: Judged) -> "pd.DataFrame":
     """One row per model, run and instance, built from columns."""
     import pandas
 
@@ -150,41 +155,28 @@ def score_table(assay: "Assay") -> "pd.DataFrame":
             columns["label"] = columns["label"].astype(np.int64)
             frames.append(
                 pandas.DataFrame(
-                    {"model": _encodable(m.name), "run": r + 1, "instance": ids, "y_true": assay.classes, **columns}
+                    {"model": encodable(m.name), "run": r + 1, "instance": ids, "y_true": assay.classes, **columns}
                 )
             )
     return pandas.concat(frames, ignore_index=True)
 
 
-def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
-    """Rows as a table with these columns."""
-    import pandas
-
-    texts = [{name: _encodable(value) for name, value in row.items()} for row in rows]
-    return pandas.DataFrame(texts, columns=list(columns))
-
-
-def _encodable(value: Any) -> Any:
-    """Text whose lone surrogates are spelt out, because the columns of pandas are UTF-8; other values as they are."""
-    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
-
-
 def _encodable_texts(values: NDArray[Any]) -> NDArray[Any]:
-    return np.array([_encodable(text) for text in values.tolist()]) if lone_surrogates(values).any() else values
+    return np.array([encodable(text) for text in values.tolist()]) if lone_surrogates(values).any() else values
 
 
 # An assay as plain JSON values.
 
 
-def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
+def to_json(assay: Judged, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
     """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
     lambdas = assay.tradeoffs if tradeoffs is None else check_tradeoffs(tradeoffs)
     return plain(
         {
             "schema": "uqassay.assay/5",  # of this JSON; that of folders is `Assay._schema`
-            "headline": assay.headline(),
-            "verdict": assay.verdict(),
-            "claims": assay.rows("claims"),
+            "headline": headline(answer_of(assay)),
+            "verdict": verdict(assay),
+            "claims": rows_of(assay, "claims"),
             "n_instances": assay.n_instances,
             "class_names": assay.class_names,
             "models": [
@@ -200,11 +192,11 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
                 }
                 for m in assay.models
             ],
-            "metrics": assay.metrics().rows(),
-            "findings": assay.rows("findings"),
+            "metrics": metric_rows(assay),
+            "findings": rows_of(assay, "findings"),
             "calibration": _calibration_json(assay),
             **ranking_json(assay, lambdas),
-            "scale_check": [assay.scale_check(t).to_dict() for t in lambdas],
+            "scale_check": [scale_check_of(assay, t).to_dict() for t in lambdas],
             "settings": asdict(assay.settings),
             "warnings": assay.warnings,
             "provenance": assay.provenance,
@@ -212,19 +204,19 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
     )
 
 
-def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
+def ranking_json(assay: Judged, tradeoffs: Sequence[float]) -> dict[str, Any]:
     """Rankings and rank sets at each λ and the breakpoints, which `uqassay rank --json` prints behind the metrics."""
-    rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
-    breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
-    ranks = [{"tradeoff": float(t), **assay.rank_sets(t).to_dict()} for t in tradeoffs]
+    rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in ranked_at(assay, t)]} for t in tradeoffs]
+    breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in winners_of(assay)]
+    ranks = [{"tradeoff": float(t), **rank_sets_of(assay, t, "unified", None).to_dict()} for t in tradeoffs]
     return plain({"tradeoff": rankings, "rank_sets": ranks, "breakpoints": breakpoints})
 
 
-def _calibration_json(assay: "Assay") -> list[dict[str, Any]]:
+def _calibration_json(assay: Judged) -> list[dict[str, Any]]:
     """The calibration tests with their weights, members and reliability diagrams; the null draws are kept by `save`."""
     return [
         row
         | {name: getattr(test, name) for name in ("null_kind", "weights", "member_values", "member_pvalues")}
         | {name: getattr(test, name) and vars(getattr(test, name)) for name in ("before", "after")}
-        for row, test in zip(assay.rows("calibration"), assay.calibration, strict=True)
+        for row, test in zip(rows_of(assay, "calibration"), assay.calibration, strict=True)
     ]

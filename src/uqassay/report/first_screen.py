@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from uqassay.evidence.data import Judged
 from uqassay.notes import Note, reason
 from uqassay.report.markup import kept
 from uqassay.report.sentences import CONCERNING, kind_text, more_warnings
@@ -11,7 +12,6 @@ from uqassay.text import ABSENT, html_text, number
 
 if TYPE_CHECKING:
     from uqassay.evidence.metric_table import MeasuredMetric, Metrics
-    from uqassay.evidence.result import Assay
 
 __all__ = ["metrics_markup", "of_the_answer", "warnings_on_answer"]
 
@@ -42,7 +42,7 @@ def metrics_markup(metrics: "Metrics") -> str:
     return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _kind(assay: "Assay", name: str) -> str:
+def _kind(assay: Judged, name: str) -> str:
     return html_text(kind_text(assay[name]))
 
 
@@ -62,7 +62,7 @@ def of_the_answer(warnings: Sequence[Note]) -> list[Note]:
     return [note for note in warnings if note.code in CONCERNING]
 
 
-def warnings_on_answer(assay: "Assay") -> str:
+def warnings_on_answer(assay: Judged) -> str:
     """The warnings that change how much to believe the answer, of which the first are not folded; nothing without any."""
     items = [f"<li>{html_text(note.text)}</li>" for note in of_the_answer(assay.warnings)]
     if not items:

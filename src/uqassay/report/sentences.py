@@ -11,7 +11,7 @@ import numpy as np
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
-from uqassay.evidence.mistakes import BackwardScore
+from uqassay.evidence.data import BackwardScore
 from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
 from uqassay.evidence.ranking import MARKS, intervals_text, limit_notes, only_unit
 from uqassay.evidence.sentences import (

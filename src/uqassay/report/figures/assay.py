@@ -10,8 +10,9 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
+from uqassay.evidence.data import Judged
 from uqassay.evidence.mistakes import METRICS
-from uqassay.evidence.ranking import MARKS, metric_label
+from uqassay.evidence.ranking import MARKS, metric_label, ranked_at
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.metrics.ranking import RANKING_METRICS
@@ -117,7 +118,7 @@ __all__ = [
 
 
 def plot_ranking(
-    assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None, width: Width = "text"
+    assay: Judged, tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None, width: Width = "text"
 ) -> "Axes":
     """Forest plot of the ranking at one λ: mean E with its interval, and in numbers how sure each place is.
 
@@ -148,7 +149,7 @@ def plot_ranking(
     >>> [t.get_text() for t in plot_ranking(a, ax=Figure().subplots()).get_yticklabels()]
     ['vacuous', 'class-prior', '1–2  a *', '1–2  b *']
     """
-    rows = assay.ranked(tradeoff)
+    rows = ranked_at(assay, tradeoff)
     places = decimals_for((r.estimate.low, r.estimate.high) for r in rows if r.rank is not None)
     header = (f"mean E [{interval_level(assay)}]", "resamples won", "p (adjusted)")
     table = list(zip(header, *(_ranking_cells(row, places, assay.settings.n_draws) for row in rows), strict=True))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uqassay.calibration import SecondOrderTest
-    from uqassay.evidence.calibration import ModelCalibration
+    from uqassay.evidence.data import ModelCalibration
     from uqassay.evidence.result import Assay
     from uqassay.metrics.reliability_diagrams import Reliability
 

@@ -15,6 +15,8 @@ from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
+from uqassay.evidence.data import Judged
+from uqassay.evidence.ranking import winners_of
 from uqassay.losses.unified import check_tradeoff
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.statistics.units import check_choice
@@ -23,7 +25,6 @@ from uqassay.text import counted, level_text, tradeoff, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
 __all__ = [
@@ -197,20 +198,20 @@ def look_at(place: int) -> Look:
     return Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)], line, hatch)
 
 
-def looks(assay: "Assay") -> dict[str, Look]:
+def looks(assay: Judged) -> dict[str, Look]:
     """Look of every model by its place in the order of colours; baselines are grey."""
     places = {name: place for place, name in enumerate(colour_order(assay))}
     return {m.name: Look(GREY, *BASELINES[m.name], "") if m.baseline else look_at(places[m.name]) for m in assay.models}
 
 
-def given_looks(coloured_as: "Assay | Mapping[str, Look] | None") -> Mapping[str, Look]:
+def given_looks(coloured_as: "Judged | Mapping[str, Look] | None") -> Mapping[str, Look]:
     """The looks of an assay's models, or looks by name; none by default."""
     if coloured_as is None or isinstance(coloured_as, Mapping):
         return coloured_as or {}
     return looks(coloured_as)
 
 
-def model_colours(assay: "Assay") -> dict[str, str]:
+def model_colours(assay: Judged) -> dict[str, str]:
     """Colour of each model and baseline in every figure, for the user's own pictures.
 
     Examples
@@ -274,7 +275,7 @@ def plain(text: object, *, limit: int = LONGEST) -> str:
     return escaped(shown if len(shown) <= limit else f"{shown[: limit - 11]}…{shown[-10:]}")
 
 
-def interval_level(assay: "Assay") -> str:
+def interval_level(assay: Judged) -> str:
     """The confidence level of the assay's intervals in words."""
     return level_text(assay.settings.level)
 
@@ -290,7 +291,7 @@ def at_tradeoff(value: float) -> str:
     return f"λ = {tradeoff(value)}"
 
 
-def resampled_units(assay: "Assay") -> str:
+def resampled_units(assay: Judged) -> str:
     """Number of instances, and of groups if groups are resampled."""
     text = counted(assay.n_instances, "instance")
     if assay.groups is not None:
@@ -298,7 +299,7 @@ def resampled_units(assay: "Assay") -> str:
     return text
 
 
-def quantity_label(assay: "Assay", quantity: str) -> str:
+def quantity_label(assay: Judged, quantity: str) -> str:
     """Axis label of a column, with its unit."""
     if quantity == "distance":
         return DISTANCES[assay.settings.distance].axis
@@ -310,7 +311,7 @@ def quantity_label(assay: "Assay", quantity: str) -> str:
     return MEASURES.get(quantity, quantity.replace("-", " ") + (" (nats)" if "entropy" in quantity else ""))
 
 
-def loss_label(assay: "Assay", weight: str = "λ·") -> str:
+def loss_label(assay: Judged, weight: str = "λ·") -> str:
     """Axis label of the unified loss; it is in nats where both of its terms are."""
     units = DISTANCES[assay.settings.distance].unit, NONSPECIFICITIES[assay.settings.nonspecificity].unit
     both = set(units) == {"nats"} and quantity_label(assay, "nonspecificity") != PAPERS_CREDAL_UNCERTAINTY
@@ -320,7 +321,7 @@ def loss_label(assay: "Assay", weight: str = "λ·") -> str:
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def named_model(assay: "Assay", model: str) -> "ModelScores":
+def named_model(assay: Judged, model: str) -> "ModelScores":
     """The scores of a model; baselines are refused."""
     found = assay[model]
     if found.baseline:
@@ -334,11 +335,11 @@ def named_model(assay: "Assay", model: str) -> "ModelScores":
     return found
 
 
-def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Floats:
+def tradeoff_grid(assay: Judged, tradeoffs: ArrayLike | None, n: int) -> Floats:
     """The λ asked for, increasing; by default n of them from 0 past the last change of the winner, within reason."""
     if tradeoffs is None:
         top = assay.tradeoffs[-1]
-        last = max((low for low, _, _ in assay.winners()), default=0.0)
+        last = max((low for low, _, _ in winners_of(assay)), default=0.0)
         top = max(top, 1.25 * last) if last <= 2 * top else top
         return np.union1d(np.linspace(0.0, top if top > 0 else 1.0, n).round(12), assay.tradeoffs)
     grid = np.unique(as_numeric(tradeoffs, "tradeoffs", ndim=1).astype(np.float64))
