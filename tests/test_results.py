@@ -64,7 +64,7 @@ def test_notes_are_counted_and_told():
     assert "* few instances\n* many groups" in made.to_markdown()
     assert "<li>few instances</li>" in made._repr_html_()
     assert "1 warning" in repr(Made(notes=("few",)))
-    assert "caution" not in repr(Made()) + Made()._repr_html_() + Made().to_markdown()
+    assert "warning" not in repr(Made()) + Made()._repr_html_() + Made().to_markdown()
 
 
 def test_the_summary_has_all_of_it():

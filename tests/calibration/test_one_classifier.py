@@ -695,7 +695,7 @@ def test_every_test_is_shown_by_its_sentence(sample_shown):
     for found in results(*sample_shown):
         shown = " ".join(check_shown(found).split())
         assert found.sentence() in shown
-        assert ("caution" in shown) == bool(found.notes)
+        assert ("warning" in shown) == bool(found.notes)
 
 
 def test_numbers_are_those_of_the_result(sample_shown):
