@@ -38,6 +38,8 @@ GOLDEN = "benchmarks.disentanglement_tables:golden"
 PRESET = {"wine": "paper", "digits": "cpu", "mnist-10k": "cpu"}
 CHOICES = tuple(one for one in CONVENTIONS.values() if one.by_authors and one.name != "authors")
 SHOWN = ("exact", "authors")
+SHOWN_AT = 0.0005  # a smaller difference of errors is 0 to three decimals
+OF_ERROR = tuple(one for one in CHOICES if one.experiments != ("left-out-class",))
 R = ("size, aleatoric", "size, epistemic", "noise, aleatoric", "noise, epistemic")
 
 
@@ -54,14 +56,16 @@ def judged_rows(
     decompositions: Sequence[str] | None,
     convention: str,
     folder: Path,
+    train: bool = True,
 ) -> list[TableRow]:
-    """The rows whose trainings are there, after those that are missing were trained."""
+    """The rows whose trainings are in a folder, by default after those that are missing were trained."""
     asked = asked_of(
         preset=PRESET[dataset], dataset=dataset, method=methods, decomposition=decompositions, convention=convention
     )
     rows, _ = planned(asked, runs, 0)
     trainings = list({training.key: training for row in rows for training in row.trainings}.values())
-    train_cells(training_cells(trainings), folder, workers=1, say=lambda step: print(step, file=sys.stderr, flush=True))
+    if train:
+        train_cells(training_cells(trainings), folder, workers=1, say=_say)
     studies = studies_of(trainings, folder)
     return [one for row in rows if (one := row.judged(studies)) is not None]
 
@@ -89,8 +93,8 @@ def wine_tables(judged: Sequence[TableRow]) -> dict[str, Table]:
         correlations.append([f"{_words(label)}, printed", *printed])
     columns = ("", "printed", "text (95 %)", "five further runs", "authors' code (95 %)", "five further runs")
     return {
-        "disentanglement-wine": Table((*columns, "from Tables 3 and 4"), errors),
-        "disentanglement-wine-correlations": Table(("", *R), correlations),
+        "disentanglement-wine-authors": Table((*columns, "from Tables 3 and 4"), errors),
+        "disentanglement-wine-authors-correlations": Table(("", *R), correlations),
         "disentanglement-wine-conventions": Table(
             (
                 "choice",
@@ -107,7 +111,7 @@ def wine_tables(judged: Sequence[TableRow]) -> dict[str, Table]:
 
 
 def _differences(by_place: dict[tuple[str, str], TableRow]) -> Iterator[list[str]]:
-    for choice in (*CHOICES, CONVENTIONS["authors"]):
+    for choice in (*OF_ERROR, CONVENTIONS["authors"]):
         for (label, convention), one in by_place.items():
             exact = by_place.get((label, "exact"))
             if convention != choice.name or exact is None:
@@ -118,7 +122,7 @@ def _differences(by_place: dict[tuple[str, str], TableRow]) -> Iterator[list[str
             moved = []
             for i in (0, 3):
                 r = mean_estimate(one.error.terms[i].per_run - exact.error.terms[i].per_run)
-                moved.append(f"{_signed(float(r))} ({interval(r.low, r.high)})")
+                moved.append(f"{_signed(float(r), 2)} ({interval(r.low, r.high, decimals=2)})")
             yield [
                 choice.name, _words(label), number(float(exact.error.error)), number(float(one.error.error)),
                 f"{_signed(float(found))} ({interval(found.low, found.high, decimals=3)})", *moved,
@@ -138,7 +142,7 @@ def choice_sentences(by_place: dict[tuple[str, str], TableRow]) -> list[str]:
             if convention != choice.name or exact is None:
                 continue
             found = mean_estimate(_per_run(one) - _per_run(exact))
-            if found.low > 0 or found.high < 0:
+            if (found.low > 0 or found.high < 0) and abs(float(found)) >= SHOWN_AT:
                 moved.append(
                     f"{_words(label)} by {_signed(float(found))} ({interval(found.low, found.high, decimals=3)})"
                 )
@@ -150,7 +154,8 @@ def choice_sentences(by_place: dict[tuple[str, str], TableRow]) -> list[str]:
         parts = [f"the error moves for {'; '.join(moved)}"] if moved else []
         if still:
             parts.append(f"no difference is shown for {', '.join(still)} (at most {number(widest)})")
-        lines.append(f"* **{choice.name}**: {choice.sentence}. {'; '.join(parts).capitalize()}.")
+        words = "; ".join(parts)
+        lines.append(f"* **{choice.name}**: {choice.sentence}. {words[:1].upper()}{words[1:]}.")
     return lines
 
 
@@ -167,6 +172,10 @@ def small_table(judged: Sequence[TableRow]) -> Table:
 
 
 # ---- cells -------------------------------------------------------------------------------------------------------------
+
+
+def _say(step: str) -> None:
+    print(step, file=sys.stderr, flush=True)
 
 
 def _per_run(one: TableRow) -> Floats:
@@ -195,8 +204,9 @@ def _recombined(one: TableRow) -> float:
     return math.fsum(parts) / len(parts)
 
 
-def _signed(value: float) -> str:
-    return f"+{number(value)}" if value > 0 else number(value)
+def _signed(value: float, decimals: int = 3) -> str:
+    shown = number(value, decimals)
+    return f"+{shown}" if value > 0 and shown.strip("0.") else shown.replace("−0.000", "0.000")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -209,6 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--method", nargs="+", choices=list(METHODS))
     parser.add_argument("--decomposition", nargs="+")
     parser.add_argument("--resume", type=Path, help="folder that keeps what is trained")
+    parser.add_argument("--stored", action="store_true", help="train nothing: rows whose trainings the folder has")
     parser.add_argument("--store", action="store_true", help="keep the tables for the guide")
     told = parser.parse_args(arguments)
     for dataset in told.dataset:
@@ -221,12 +232,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 decompositions=told.decomposition,
                 convention="each" if dataset == "wine" else "exact",
                 folder=told.resume or Path(kept),
+                train=not told.stored,
             )
         tables = wine_tables(judged) if dataset == "wine" else {f"disentanglement-{dataset}": small_table(judged)}
         for name, table in tables.items():
             print("\n".join([f"{name}:", *table.markdown(), ""]), flush=True)
             if told.store:
-                command = f"python -m benchmarks.disentanglement_tables {dataset} --store"
+                own = [f" --runs {told.runs}"] if told.runs else []
+                own += [f" --decomposition {' '.join(told.decomposition)}"] if told.decomposition else []
+                command = f"python -m benchmarks.disentanglement_tables {dataset}{''.join(own)} --store"
                 cost = "two hours of a core" if dataset == "wine" else "minutes"
                 store(name, table, Source(command, GOLDEN, cost))
     return 0
