@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
+from benchmarks.measured import __main__ as command
+from benchmarks.measured import registry
 from benchmarks.measured.registry import MEASURED, joined, measured, numbers, percents, printed, printed_rows
 from benchmarks.stored_tables import Source, Table, golden_numbers, store, stored_results
 
-from benchmarks.measured import __main__ as command
-from benchmarks.measured import registry
 from uqassay.statistics import mean_estimate
 
 # -- Stored tables: what they keep, and when they are stale ------------------------------------------------------------

@@ -11,6 +11,8 @@ import scipy.integrate
 import scipy.stats
 from benchmarks.docs_numbers import PLACE, ROOT
 from benchmarks.keyed_lines import append
+from benchmarks.verdict_claims import __main__ as command
+from benchmarks.verdict_claims import counting, worlds
 from benchmarks.verdict_claims.cells import CELLS, NOT_HELD, SHRINKING, chosen
 from benchmarks.verdict_claims.counting import Rate, any_false, former_false, present_code, results, share_told
 from benchmarks.verdict_claims.judging import _TESTS, KINDS, NOT_COUNTED, false_and_true, former_procedure, judge
@@ -20,8 +22,6 @@ from benchmarks.verdict_claims.worlds import Cell, Kind, data_set, mean_log_loss
 
 import uqassay as uq
 import uqassay.evidence
-from benchmarks.verdict_claims import __main__ as command
-from benchmarks.verdict_claims import counting, worlds
 from uqassay.evidence import Claim
 from uqassay.evidence.claims import KINDS as CLAIM_KINDS
 
