@@ -1,7 +1,8 @@
 """Does this classifier know what it does not know, and which of these classifiers should I use?
 
 Predictions of any kind go in (`Point`, `Members`, `Dirichlet`, `Intervals`, `ClassSets`, `Masses`, `Vertices`,
-`GaussianLogits`, or a file through `load`); `assay` gives evidence: numbers with intervals, tests, rankings and one page.
+`GaussianLogits`, `Answers` with a stated confidence, or a file through `load`); `assay` gives evidence: numbers with intervals,
+tests, rankings and one page.
 """
 
 from importlib import import_module
@@ -13,6 +14,7 @@ _WHERE = {
     "Assay": "evidence",
     "AssayStream": "evidence",
     "assay": "evidence",
+    "Answers": "predictions",
     "ClassSets": "predictions",
     "DaskPrediction": "predictions",
     "Dirichlet": "predictions",
@@ -49,6 +51,7 @@ _ROOMS = (
 )
 
 __all__ = [
+    "Answers",
     "Assay",
     "AssayStream",
     "ClassSets",
@@ -87,6 +90,7 @@ if TYPE_CHECKING:
     from uqassay.evidence import Assay, AssayStream, assay
     from uqassay.native import kernels
     from uqassay.predictions import (
+        Answers,
         ClassSets,
         DaskPrediction,
         Dirichlet,

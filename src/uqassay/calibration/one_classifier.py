@@ -66,6 +66,7 @@ __all__ = [
     "ShownVerdict",
     "calibration_test",
     "confidence_gap",
+    "gap_of_hits",
     "hosmer_lemeshow_test",
     "numbers_of_test",
     "statistic_and_null",
@@ -154,7 +155,13 @@ def confidence_gap(
     (0.085, 'overconfident')
     """
     confidence = np.minimum(probs.max(axis=1), 1.0)
-    correct = (argmax_of_rows(probs) == labels).astype(np.float64)
+    return gap_of_hits((argmax_of_rows(probs) == labels).astype(np.float64), confidence, groups)
+
+
+def gap_of_hits(
+    correct: NDArray[np.float64], confidence: NDArray[np.float64], groups: ArrayLike | None = None
+) -> ConfidenceGap:
+    """The same from what was right (n,) and the confidence in it (n,)."""
     found = pairwise_mean_tests({"confidence": confidence, "accuracy": correct}, groups=groups, bound=1.0)
     value, low, high, p = (float(table[0, 1]) for table in (found.difference, found.low, found.high, found.pvalue))
     return ConfidenceGap(value, low, high, p)

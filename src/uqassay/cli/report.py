@@ -324,8 +324,8 @@ def print_metrics(assay: Assay) -> None:
     groups = "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
     sizes = (
         counted(len(assay.candidates), "model") + of_runs,
-        counted(assay.n_instances, "case") + groups,
-        counted(assay.n_classes, "class", "classes"),
+        counted(assay.n_instances, "question" if assay.of_answers else "case") + groups,
+        *(() if assay.of_answers else (counted(assay.n_classes, "class", "classes"),)),
     )
     console.print(Text(", ".join(sizes), "bold"))
     shown = metrics.shown_table()
@@ -529,7 +529,7 @@ def print_mistakes(assay: Assay) -> None:
         if score is not None:
             mine = [r for r in assay.mistake_ranking() if (r.model, r.score, r.run) == (name, score, None)]
             found = {r.metric: r.estimate for r in mine}
-            rows.append((name, score, found["uq-auc"], found["uq-c-index"], assay.refusal(name, score, KEPT)))
+            rows.append((name, score, found["uq-auc"], found.get("uq-c-index"), assay.refusal(name, score, KEPT)))
     if not rows:
         return
     console = open_console()
@@ -540,7 +540,7 @@ def print_mistakes(assay: Assay) -> None:
         {
             "model": [visible(name) for name, *_ in rows],
             auc_header: [_with_interval(auc) for _, _, auc, _, _ in rows],
-            index_header: [_with_interval(c_index) for _, _, _, c_index, _ in rows],
+            **({} if assay.of_answers else {index_header: [_with_interval(c) for *_, c, _ in rows if c is not None]}),
             "accuracy": [percent(refused.accuracy_all) for *_, refused in rows],
             kept_header: [percent(refused.accuracy_kept) for *_, refused in rows],
         },

@@ -15,8 +15,9 @@ from uqassay.losses import counts_of_votes
 from uqassay.measures.registry import SCORES, score_names
 from uqassay.metrics.ood import OOD_METRICS
 from uqassay.metrics.ranking import RANKING_METRICS
-from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction
+from uqassay.predictions import Answers, GaussianLogits, Masses, Members, Prediction, as_prediction
 from uqassay.predictions.adapters import is_one_prediction
+from uqassay.predictions.answers import RIGHT, WRONG_OR_RIGHT
 from uqassay.predictions.base import checked_class_names, numbered, per_instance
 from uqassay.predictions.column_roles import class_numbers
 from uqassay.predictions.keys import classes_in_order
@@ -70,11 +71,11 @@ class Aligned:
     #: The model whose rows were put into another order; values without ids have no place then. Empty if none was.
     moved: str = ""
     #: A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
-    #: A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     silent: str = ""
     vote_totals: NDArray[np.float64] | None = None  #: (n,): As the function of that name.
     by_position: bool = False  #: Whether the labels are numbers that were taken by the order of named columns.
     ignored: int = 0  #: Number of instances that were left out by their label.
+    of_answers: bool = False  #: Whether the models gave answers that are right or wrong, see `Answers`.
 
     @property
     def n_instances(self) -> int:
@@ -121,6 +122,16 @@ def align(
         Class names of earlier parts of the same stream, in their order.
     """
     found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
+    if isinstance(next(iter(found.models.values()))[0], Answers):
+        return _answered(found, y_true, class_names, earlier)
+    if y_true is None:
+        fail(
+            "y_true",
+            "is needed, because only Answers hold what happened",
+            "got none",
+            "pass the labels",
+            code="missing",
+        )
     y_true, totals = labels_in_order(y_true, found, votes_are=votes_are)
     labels = _classes_of(y_true, found)
     models = found.models
@@ -142,6 +153,16 @@ def align(
         vote_totals=totals,
         by_position=named and labels.ndim == 1 and numbers,
     )
+
+
+def _answered(found: Aligned, y_true: Any, class_names: Sequence[str] | None, earlier: Sequence[str]) -> Aligned:
+    """Answers in one order. Their labels are all "right", and what a model predicts is whether its answer is."""
+    for name, value in (("y_true", y_true), ("class_names", class_names)):
+        if value is not None:
+            remedy = "leave it out; what was right is Answers(correct, …)"
+            fail(name, "has no meaning for Answers", f"got {type(value).__name__}", remedy, code="conflict")
+    labels = np.full(found.n_instances, RIGHT, dtype=np.int64)
+    return replace(found, labels=labels, class_names=WRONG_OR_RIGHT, named=True, of_answers=True)
 
 
 def align_models(
@@ -171,6 +192,11 @@ def align_models(
     first_name = next(f"{name}, run 1," if len(runs) > 1 else name for name, runs in models.items())
     first = every[0][1]
     for place, run in every[1:]:
+        if isinstance(run, Answers) != isinstance(first, Answers):
+            rule = "Answers cannot be compared with predictions of classes"
+            got = f"got {type(run).__name__}, and {first_name} is {type(first).__name__}"
+            remedy = "make Answers of all: whether the predicted class was right, and its probability"
+            fail(place, rule, got, remedy, code="type")
         _check_same_size(run, place, first, first_name)
     names, order = _names(class_names, every, first.n_classes, earlier)
     if class_names is None and names and set(names) == set(order_of_classes or ()):

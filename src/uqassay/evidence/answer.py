@@ -115,6 +115,7 @@ class Answer:
     distance: str  #: A name of `credal.DISTANCES`.
     #: What is compared: "mean E", or the name of the distance where no model has a set, so that nothing depends on λ.
     loss: str
+    baselines: bool  #: Whether models are compared with baselines, which answers are not.
     top: float  #: The greatest usual λ; the answer does not tell what happens only beyond it.
 
     @property
@@ -173,6 +174,7 @@ def answer_from_claims(assay: Judged, claims: Sequence[Claim]) -> Answer:
         condition=_condition(claims, groups),
         distance=assay.settings.distance,
         loss=loss_name(assay),
+        baselines=bool(order_of(assay).yardsticks),
         none=none,
         lowest=_lowest(assay) if kind == "one-unit" else (),
         n_instances=assay.n_instances,

@@ -30,7 +30,7 @@ from uqassay.calibration.nulls import (
 )
 from uqassay.calibration.one_classifier import (
     Direction,
-    confidence_gap,
+    gap_of_hits,
     statistic_and_null,
     undefined_notes,
     unseen_notes,
@@ -46,11 +46,12 @@ from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, c
 from uqassay.metrics.reliability_diagrams import Reliability, bins_of_classes, classes_apart, reliability
 from uqassay.native import kernel
 from uqassay.notes import Note, distinct, has_note
-from uqassay.predictions import Box, ClassSets, Drawn, Masses, Members, Prediction, Vertices
+from uqassay.predictions import Answers, Box, ClassSets, Drawn, Masses, Members, Prediction, Vertices
 from uqassay.statistics import holm
 from uqassay.text import count
 
 __all__ = [
+    "NOT_STATED",
     "PART_DRAWS",
     "CalibrationClaim",
     "CalibrationPlan",
@@ -611,15 +612,19 @@ def tested_run(
     mixed : bool
         False for sets with too many mixtures to search: the mean is tested instead.
     """
-    y, prediction = sample.labels.astype(np.intp), sample.prediction
+    prediction, stated = sample.prediction, isinstance(sample.prediction, Answers)
+    if isinstance(prediction, Answers):
+        sample = sample._replace(labels=prediction.correct)
+        prediction, measures = prediction.as_point(), [measure.of_stated() for measure in measures]
+    y = sample.labels.astype(np.intp)
     if isinstance(prediction, Drawn) and prediction.has_shared_points:
         prediction = prediction.members()
     prediction = holding(prediction)
     width, mean = _width(prediction), _mean(prediction)
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
-    before, hits = _diagram(mean, sample, plan.level)
-    gap = confidence_gap(y, mean, sample.groups)
+    before, hits = _diagram(mean, sample, plan.level, stated=stated)
+    gap = gap_of_hits(*_hits(mean, y, stated=stated), sample.groups)
     means = _of_one(mean, y, measures, plan, fine=shared is None, groups=sample.groups)
     # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
     listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
@@ -822,10 +827,16 @@ def _after(
     return _diagram(np.einsum("nmk,m->nk", shared.probs, weights), sample, level)
 
 
-def _diagram(probs: Floats, sample: TestedSample, level: float) -> tuple[Reliability, float]:
+def _hits(probs: Floats, labels: NDArray[Any], *, stated: bool = False) -> tuple[Floats, Floats]:
+    """What was right, and the confidence in it, (n,) each: of a stated one the probability of the second class."""
+    if stated:
+        return labels.astype(np.float64), probs[:, 1]
+    return (argmax_of_rows(probs) == labels).astype(np.float64), np.minimum(probs.max(axis=1), 1.0)
+
+
+def _diagram(probs: Floats, sample: TestedSample, level: float, *, stated: bool = False) -> tuple[Reliability, float]:
     """Reliability diagram and accuracy."""
-    correct = (argmax_of_rows(probs) == sample.labels).astype(np.float64)
-    confidence = np.minimum(probs.max(axis=1), 1.0)
+    correct, confidence = _hits(probs, sample.labels, stated=stated)
     found = reliability(correct, confidence, n_bins=N_BINS, groups=sample.groups, level=level)
     return found, float(correct.mean())
 
@@ -1017,6 +1028,7 @@ def _claim(runs: Sequence[JudgedTest], n_given: int) -> CalibrationClaim:
 # Can a model, or some mixture of its members, be told from a calibrated one? Calibration tests of every model and run.
 
 NO_PROBABILITIES = Note("no-test", "class sets state no probabilities that could be calibrated")
+NOT_STATED = Note("no-test", "no confidence is stated that could be calibrated")
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
 
 
@@ -1097,7 +1109,9 @@ def foreseen_tests(
         n_tested = len(choose_instances(len(labels), one.afforded.n_tested, groups, seed))
         by_signs = [False] * len(one.measures)
         if groups is not None and not one.is_set:
-            by_signs = _by_signs(tested[one.model][one.run][:SEEN].mean_probs(), one.measures, groups)
+            seen = tested[one.model][one.run][:SEEN]
+            seen = seen.as_point() if isinstance(seen, Answers) else seen
+            by_signs = _by_signs(seen.mean_probs(), one.measures, groups)
         for measure, signed in zip(one.measures, by_signs, strict=True):
             ignored = groups is not None and not signed
             found[one.model, one.run, measure] = ForeseenTest(one.model, n_tested, len(labels), ignored)
@@ -1182,6 +1196,8 @@ def no_test(run: Prediction, labels: NDArray[Any]) -> Note | None:
     """Why a model cannot be tested."""
     if labels.ndim == 2:
         return SOFT
+    if isinstance(run, Answers) and run.confidence is None:
+        return NOT_STATED
     return NO_PROBABILITIES if isinstance(run, ClassSets) else None
 
 

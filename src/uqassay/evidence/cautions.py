@@ -23,6 +23,7 @@ LARGE_GAP = 1e-4  # certified gap of a solved distance, nats
 CAUTIONS: Mapping[str, str] = {
     "prediction": "what was done to a model's predictions on their way in",
     "floored": "rows whose label has an upper probability below the floor",
+    "certain-answers": "answers that are wrong at confidence 1, or right at confidence 0",
     "solver-gap": "the certified gap of a solved distance",
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
@@ -46,7 +47,7 @@ def cautions(models: Sequence[ModelScores], aligned: Aligned, common_members: in
     found = [note for m in chosen for note in _of_model(m, aligned)]
     found += _between_models(chosen, common_members)
     found += [*_of_sample(aligned), *_of_groups(chosen, aligned)]
-    left_out = set(BASELINES) - {m.name for m in models}
+    left_out = set() if aligned.of_answers else set(BASELINES) - {m.name for m in models}
     if left_out:
         name = left_out.pop()
         text = f"The {name} baseline is left out: its non-specificity is undefined in this convention."
@@ -56,7 +57,14 @@ def cautions(models: Sequence[ModelScores], aligned: Aligned, common_members: in
 
 def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
     found = [Note("prediction", f"{m.name}: {note.text}.", {"model": m.name, "note": note.code}) for note in m.notes]
-    if m.floored:
+    if m.floored and m.kind == "Answers":
+        each = f"{-math.log(m.floor):.0f} nats (floor {m.floor:.3g})" if m.floor else "an infinite log loss"
+        text = (
+            f"{m.name}: {m.floored} of {counted(m.n_runs * len(aligned.labels), 'answer')} are wrong at confidence 1, or right "
+            f"at confidence 0; each costs {each} in the log loss, so compare models by the Brier score."
+        )
+        found.append(Note("certain-answers", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
+    elif m.floored:
         facts = {"model": m.name, "rows": m.floored, "floor": m.floor}
         found.append(Note("floored", f"{m.name}: {_floored(m, aligned)}.", facts))
     if m.gap > LARGE_GAP:
@@ -125,7 +133,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
         text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."
         found.append(Note("labels-by-columns", text, {"class_names": list(aligned.class_names)}))
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
-    absent = k - len(np.unique(truth))
+    absent = 0 if aligned.of_answers else k - len(np.unique(truth))
     if absent:
         text = f"{absent} of {k} classes never occur as the label, so these labels say little about them."
         found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))

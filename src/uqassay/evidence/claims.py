@@ -7,7 +7,6 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.calibration import calibration_claims
 from uqassay.evidence.choice import Choice, choices
 from uqassay.evidence.data import Judged, one_run
@@ -213,7 +212,8 @@ def _limits(assay: Judged, winner: Ranked, level_with: Sequence[Ranked]) -> list
     at, claims = DEFAULT_TRADEOFF, []
     if assay.n_units == 1:
         return [Claim("cannot-tell", (winner.model,), tuple(r.model for r in level_with), at, at, limited_by="units")]
-    for why in ("unseen", "skewness"):
+    # that few answers differ needs no word: every difference of one answer is as great
+    for why in () if assay.of_answers else ("unseen", "skewness"):
         mine = tuple(r.model for r in level_with if r.limited_by == why)
         if not mine:
             continue
@@ -354,7 +354,7 @@ def group_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     the absence of such groups if this probability is above 1 - level. Baselines have no huge losses, and claims with a stronger
     condition are left out.
     """
-    if assay.groups is None or assay.n_units == 1 or not DISTANCES[assay.settings.distance].floored:
+    if assay.groups is None or assay.n_units == 1 or not assay.settings.distance_entry.floored:
         return ()
     sizes = np.unique(assay.groups, return_counts=True)[1].astype(float)
     worth = float(sizes.sum() ** 2 / (sizes**2).sum())

@@ -370,6 +370,11 @@ class Judged:
         """Results that several findings need, each computed once."""
         return Shared()
 
+    @property
+    def of_answers(self) -> bool:
+        """Whether the models gave answers that are right or wrong, with no classes, sets or baselines; see `Answers`."""
+        return self.candidates[0].kind == "Answers"
+
     @cached_property
     def classes(self) -> NDArray[np.int64]:
         """True class of every instance, of label distributions the most frequent one, ``(n,)``."""

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from uqassay.arrays import Floats, release, row_chunks
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
-from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets
+from uqassay.evidence.scoring import ERROR, PART_BYTES, Settings, points_of_sets
 from uqassay.losses.unified import FLOORS, label_losses, point_losses
-from uqassay.predictions import Masses, Point, Prediction
+from uqassay.predictions import Answers, Masses, Point, Prediction
 from uqassay.records import Shape
 from uqassay.text import count, listed, named
 
@@ -76,6 +76,8 @@ def excess_of(models: Mapping[str, Sequence[Prediction]], settings: Settings) ->
     settings : Settings
     """
     names, runs = tuple(models), list(models.values())
+    if settings.distance == ERROR.name:
+        return _excess_of_answers(models, settings)
     first = runs[0][0]
     j, n, k = len(names), first.n_instances, first.n_classes
     over = np.full((len(TERMS), j, j), -np.inf)
@@ -101,6 +103,30 @@ def excess_of(models: Mapping[str, Sequence[Prediction]], settings: Settings) ->
             for name in run.array_names():
                 release(getattr(run, name))  # pages of files that were read
     return Excess(names, over, greatest, least)
+
+
+def _excess_of_answers(models: Mapping[str, Sequence[Prediction]], settings: Settings) -> Excess:
+    """Each model may be right or wrong whatever the others are, so the excess is the greatest loss of one above the least."""
+    losses = [_losses_of_answers(runs, settings) for runs in models.values()]  # (terms, n, 2)
+    most, least = [each.max(axis=2) for each in losses], [each.min(axis=2) for each in losses]
+    over = np.array([[(one - other).max(axis=1) for other in least] for one in most])  # (models, models, terms)
+    over[np.arange(len(losses)), np.arange(len(losses))] = 0.0
+    greatest, smallest = np.array([m.max(axis=1) for m in most]).T, np.array([m.min(axis=1) for m in least]).T
+    return Excess(tuple(models), np.moveaxis(over, -1, 0), greatest, smallest)
+
+
+def _losses_of_answers(runs: Sequence[Prediction], settings: Settings) -> Floats:
+    """Mean losses over the runs if each answer were wrong, and if it were right; nan without confidence."""
+    found = np.full((len(TERMS), runs[0].n_instances, 2), np.nan)
+    found[0] = [1.0, 0.0]
+    stated = [run.confidence for run in runs if isinstance(run, Answers) and run.confidence is not None]
+    if stated:
+        said = np.array(stated, dtype=np.float64)
+        of_both = np.stack([1.0 - said, said], axis=-1)  # (R, n, 2): probability of wrong and of right
+        with np.errstate(divide="ignore"):  # infinite with a floor of 0
+            log_loss = 0.0 - np.log(np.maximum(of_both, FLOORS["exact"] if settings.floor is None else settings.floor))
+        found[1:] = log_loss.mean(axis=0), ((1.0 - of_both) ** 2).mean(axis=0)
+    return found
 
 
 def _losses(runs: Sequence[Prediction], rows: slice, term: str, settings: Settings) -> Floats | None:

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.align import align_values
 from uqassay.evidence.calibration import adjusted_tests, model_groups
 from uqassay.evidence.data import ChosenColumns, Judged, ModelCalibration, one_run, units_of_runs
@@ -152,25 +151,28 @@ def model_rows(
         if wanted("accuracy"):
             share = proportion_estimate(one_run(chosen["correct"]), groups=chosen.groups, level=s.level)
             found.append(_Found("accuracy", share if model.predicts_classes else share.with_note(AT_RANDOM)))
-        found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
-        if model.predicts_classes:
+        if model.states_confidence or not assay.of_answers:
+            found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
+        if model.states_confidence:
             if wanted("ece"):
                 found.append(_Found("ece", _calibration_error(chosen, "l1")))
             if wanted("rms-calibration-error"):
                 found.append(_Found("rms-calibration-error", _calibration_error(chosen, "l2")))
             if mask is None and model.name in assay.classwise_error and wanted("ece-classwise"):
                 found.append(_Found("ece-classwise", _classwise_error(assay, model.name, run)))
-        else:
+        elif not assay.of_answers:
             none = Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", notes=[NO_CONFIDENCE])
             found += [_Found(metric, none) for metric in CALIBRATION_ERRORS if wanted(metric)]
     d, ns = chosen["distance"], chosen["nonspecificity"]
     if wanted(s.distance_metric):
         found.append(_Found(s.distance_metric, d))
-    if wanted("nonspecificity"):
+    if wanted("nonspecificity") and not (assay.of_answers and metrics is None):
         found.append(_Found("nonspecificity", ns, s.nonspecificity, share=1.0))
-    if wanted("unified"):
+    if wanted("unified") and not (assay.of_answers and metrics is None):
         found += [_Found("unified", d + t * ns, s.nonspecificity, t, share=t) for t in assay.tradeoffs]
     for measure in filter(wanted, s.measures):
+        if assay.of_answers and measure in model.undefined:
+            continue
         column = model.columns[measure] if run is None else model.columns[measure][run : run + 1]
         if np.isnan(column).all():
             why = Note("undefined", f"{measure} is not defined for {model.kind}")
@@ -181,7 +183,7 @@ def model_rows(
     means = iter(chosen.means([f.values for f in found if not isinstance(f.values, Estimate)]))
     rows = []
     for f in found:
-        most = DISTANCES[s.distance].greatest if f.metric == s.distance_metric else GREATEST.get(f.metric, np.inf)
+        most = s.distance_entry.greatest if f.metric == s.distance_metric else GREATEST.get(f.metric, np.inf)
         bounds = (-np.inf if f.metric in s.measures else 0.0, most)
         estimate = f.values if isinstance(f.values, Estimate) else widened(next(means), model, f.share, *bounds)
         rows.append(_finding(assay, model.name, run, f.metric, estimate, f.score, f.tradeoff))

@@ -21,7 +21,7 @@ __all__ = ["CALIBRATION", "TRADEOFFS", "assay"]
 
 def assay(
     predictions: Mapping[str, Prediction | ArrayLike | Sequence[Prediction | ArrayLike] | Any],
-    y_true: ArrayLike,
+    y_true: ArrayLike | None = None,
     *,
     X: Any = None,
     class_names: Sequence[str] | None = None,
@@ -62,7 +62,7 @@ def assay(
     y_true : int array (n,), or array (n, K), or Series
         Labels (integers, or class names as text), or label distributions / vote counts. Whole numbers with a column for each
         class are numbers of votes, which are tested against the predictions as well. A Series is aligned to the ids of the
-        predictions by its index.
+        predictions by its index. Left out where the predictions are `Answers`, which hold what was right.
     X : array (n, D), DataFrame, or what else the classifiers take, optional
         Test inputs, where classifiers are given in place of predictions.
     class_names : sequence of str, optional

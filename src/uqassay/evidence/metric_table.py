@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.data import Judged
 from uqassay.evidence.findings import CALIBRATION_ERRORS, OF_ESTIMATE, estimate_fields, model_rows, widened
 from uqassay.evidence.mistakes import mistake_estimate, scores_of
@@ -34,6 +33,8 @@ __all__ = ["MANY", "METRIC_COLUMNS", "MeasuredMetric", "Metrics", "metric_rows"]
 
 PLAIN = ("accuracy", "log-loss", "brier", "ece")
 OF_A_SCORE = ("uq-auc", "aurc")
+OF_ANSWERS = ("accuracy", "ece", "brier", "log-loss")  # without a stated confidence the first alone
+NO_PREDICTION = "a baseline that allows every distribution makes no single prediction"
 MANY = 10  # with more models the best stand first; with fewer they stand as given
 METRIC_COLUMNS = (
     *("model", "baseline", "metric", "score", "tradeoff", "estimate", *OF_ESTIMATE),
@@ -41,6 +42,7 @@ METRIC_COLUMNS = (
 )
 MEANINGS = {  # of metrics whose names do not say it
     "ece": "ECE: mean gap between confidence and accuracy.",
+    "rms-calibration-error": "RMS calibration error: root of the mean squared gap between confidence and accuracy.",
     "uq-auc": "Error AUROC (UQ-AUC): chance that a mistake is more uncertain than a right prediction.",
     "aurc": "AURC: error rate of what is kept, averaged over all shares kept.",
     "unified": "E: distance to the label + λ · size of the set.",
@@ -237,6 +239,9 @@ def _default_metrics(assay: Judged, score: str | None) -> tuple[str, ...]:
     the Brier score and stands there already.
     """
     by_score = () if score is None else OF_A_SCORE
+    if assay.of_answers:
+        stated = any(m.states_confidence for m in assay.candidates)
+        return (*(OF_ANSWERS if stated else OF_ANSWERS[:1]), *by_score)
     columns = [m.columns for m in assay.candidates]
     if order_of(assay).priced:
         return (*PLAIN, *by_score, "unified")
@@ -256,6 +261,8 @@ def _common_score(assay: Judged) -> str | None:
 def _checked(assay: Judged, metrics: str | Sequence[str], score: str | None) -> tuple[str, ...]:
     """Names in this package, each once."""
     known = (*mean_metrics(assay), *CALIBRATION_ERRORS, *RANKING_METRICS, *assay.settings.measures)
+    if assay.of_answers:
+        known = tuple(name for name in known if name not in ("unified", "ece-classwise"))
     given = [metrics] if isinstance(metrics, str) else list(metrics)
     chosen = [metric_name(metric) for metric in given]
     for metric in chosen:
@@ -263,7 +270,8 @@ def _checked(assay: Judged, metrics: str | Sequence[str], score: str | None) -> 
             rule = f"must be among {', '.join(dict.fromkeys(known))}"
             fail("metrics", rule, f"got {metric!r}", "choose from them", code="choice")
         if metric in RANKING_METRICS and score is None:
-            got, remedy = "no model states probabilities, so none has such a score", "leave it out"
+            what = "a confidence" if assay.of_answers else "probabilities"
+            got, remedy = f"no model states {what}, so none has such a score", "leave it out"
             fail("metrics", f"{metric!r} needs an uncertainty score", got, remedy, code="undefined")
     if not chosen:
         fail("metrics", "must name a metric", "got none", 'write ["accuracy", "ece"]', code="empty")
@@ -283,7 +291,7 @@ def heading(assay: Judged, metric: str, at: float, score: str | None) -> str:
     if metric == "unified":
         return f"E at λ = {tradeoff(at)}"
     if metric == assay.settings.distance_metric:
-        return DISTANCES[assay.settings.distance].heading
+        return assay.settings.distance_entry.heading
     name = {"uq-auc": "error AUROC"}.get(metric, SCORES[metric].label if metric in SCORES else metric_label(metric))
     by = score if metric in RANKING_METRICS else None
     return name if by is None else f"{name} by {SCORES[by].label if by in SCORES else by}"
@@ -350,7 +358,8 @@ def _found(assay: Judged, model: "ModelScores", metric: str, at: float, score: s
         return _Of(mistake_estimate(assay, model, score, metric), runs)
     rows = [row for run in (None, *several) for row in model_rows(assay, model, run, None, (metric,))]
     if not rows:
-        return _Of(_absent(assay, "a baseline that allows every distribution makes no single prediction"), ())
+        why = f"{model.name} states no confidence" if assay.of_answers else NO_PREDICTION
+        return _Of(_absent(assay, why), ())
     whole, *rest = rows
     ends = {key: whole[key] for key in OF_ESTIMATE}
     return _Of(Estimate(whole["estimate"], **ends), tuple(row["estimate"] for row in rest))

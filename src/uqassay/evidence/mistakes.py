@@ -40,6 +40,7 @@ __all__ = [
     "errors_in_order",
     "expected_cost_of",
     "linearised_scores",
+    "metrics_of",
     "mistake_estimate",
     "mistake_ranking",
     "rank_mistakes",
@@ -74,6 +75,11 @@ class MistakeRanking:
     estimate: Estimate
     #: What paired tests take from it (metrics of `TESTED`, over all runs); None where it would take too much memory.
     statistic: AveragedStatistic | None = field(default=None, repr=False, compare=False)
+
+
+def metrics_of(judged: Judged, metrics: Sequence[str] = METRICS) -> tuple[str, ...]:
+    """Those of some ranking metrics that are defined: of answers, which have no gap, those of the errors."""
+    return tuple(name for name in metrics if not judged.of_answers or RANKING_METRICS[name].truth == "errors")
 
 
 def scores_of(model: ModelScores, judged: Judged) -> tuple[str, ...]:
@@ -113,7 +119,7 @@ def rank_mistakes(judged: Judged, model: ModelScores, *, run: int | None = None)
         # the instances are sorted once for all metrics of the errors
         ranked = [rank_errors(e, s, like=other) for e, s, other in zip(truths["errors"], scores, first, strict=True)]
         found: list[MistakeRanking] = []
-        for name in METRICS:
+        for name in metrics_of(judged):
             metric = RANKING_METRICS[name]
             truth, by_error = truths[metric.truth], ranked if metric.of_ranked is not None else None
             statistic = metric.averaged(truth, scores, judged.groups, ranked=by_error) if name in kept else None
@@ -155,7 +161,7 @@ def rank_mistakes_in_part(judged: Judged, model: ModelScores, rows: NDArray[np.b
     return [
         MistakeRanking(model.name, score, name, None, mistake_estimate(judged, model, score, name, rows=rows))
         for score in scores_of(model, judged)
-        for name in IN_PARTS
+        for name in metrics_of(judged, IN_PARTS)
     ]
 
 
@@ -664,6 +670,9 @@ def _offered(
     wanted = None if score is None else [score] if isinstance(score, str) else list(score)
     known = {name: scores_of(judged[name], judged) for name in names}
     every = list(dict.fromkeys(one for of_model in known.values() for one in of_model))
+    if judged.of_answers and not every:
+        got, remedy = f"{listed(names)} state none", "pass Answers(correct, confidence)"
+        fail("model", "must state a confidence, by which answers can be refused", got, remedy, code="undefined")
     if not any(judged[name].predicts_classes for name in names):
         fail(
             "model",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from uqassay.credal.events import as_focal_sets
 from uqassay.evidence.align import Aligned, score_list
 from uqassay.evidence.calibration import CalibrationPlan, check_measures
 from uqassay.evidence.scale import SCALES, check_scales
-from uqassay.evidence.scoring import Settings
+from uqassay.evidence.scoring import ERROR, Settings
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CalibrationMeasure
@@ -28,6 +28,7 @@ __all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 CALIBRATION = ("kuiper-confidence", "ece-classwise")
+OF_ANSWERS = ("kuiper-confidence", "ece-confidence")
 COPIED = (
     "class_names",
     "tradeoffs",
@@ -36,6 +37,10 @@ COPIED = (
     "prior",
     "scales",
 )  # a stream keeps them beyond the call
+OF_CLASSES = (
+    *("distance", "nonspecificity", "convention", "focal_sets", "prior", "repair", "common_members"),
+    *("votes_are", "ignore_label", "tolerance"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +121,12 @@ class AssayOptions:
         """The measures of `calibration`."""
         return check_measures(self.calibration, "calibration")
 
+    def measures_of(self, aligned: Aligned) -> tuple[CalibrationMeasure, ...]:
+        """The measures of these models: of answers, which have no classes, by default those of the confidence."""
+        if aligned.of_answers and tuple(self.calibration) == CALIBRATION:
+            return check_measures(OF_ANSWERS, "calibration")
+        return self.calibration_measures
+
     @cached_property
     def factors(self) -> tuple[float, ...]:
         """The scales of the scale check, with 1; () for none."""
@@ -128,8 +139,10 @@ class AssayOptions:
 
     def settings(self, aligned: Aligned, given: Mapping[str, Mapping[str, Any]]) -> Settings:
         """How the models are scored, for models of so many classes with these further scores."""
+        if aligned.of_answers:
+            self._refuse_for_answers()
         return Settings(
-            distance=self.distance,
+            distance=ERROR.name if aligned.of_answers else self.distance,
             nonspecificity=self.nonspecificity,
             convention=self.convention,
             focal_sets=None if self.focal_sets is None else as_focal_sets(self.focal_sets, len(aligned.class_names)),
@@ -141,6 +154,13 @@ class AssayOptions:
             seed=self.seed,
             margin=None if self.margin is None else float(self.margin),
         )
+
+    def _refuse_for_answers(self) -> None:
+        """Refuse options about classes and sets, which answers do not have."""
+        for one in fields(AssayOptions):
+            if one.name in OF_CLASSES and (value := getattr(self, one.name)) != one.default:
+                remedy = "leave it out: answers are judged as right or wrong"
+                fail(one.name, "has no meaning for Answers", f"got {value!r:.40}", remedy, code="conflict")
 
     def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.data import Judged
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.pair_tests import (
@@ -441,7 +440,7 @@ def loss_name(assay: Judged) -> str:
     if order_of(assay).priced:
         return MEAN_E
     by_label = {"kl": "log loss", "brier": "Brier score"} if assay.labels.ndim == 1 else {}
-    return by_label.get(assay.settings.distance, DISTANCES[assay.settings.distance].heading)
+    return by_label.get(assay.settings.distance, assay.settings.distance_entry.heading)
 
 
 # Rank sets of the models of an assay, by E and by other metrics.
@@ -476,6 +475,7 @@ def rank_sets_at(assay: Judged, tradeoffs: Sequence[float]) -> list[RankSets]:
 
 def _of_mean(assay: Judged, metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
+    models = [m for m in models if metric not in m.undefined]  # answers without a confidence
     references = [m.name for m in models if m.baseline]
     tests = pair_tests(assay, [m.name for m in models], metric, references=references)
     # an infinite loss that has occurred makes the true mean infinite; from one unit alone nothing is told

@@ -239,7 +239,10 @@ OF_THE_MEAN = ("accuracy", "log-loss", "brier")  # of the mean prediction, which
 
 def mean_metrics(assay: Judged) -> tuple[str, ...]:
     """Names of the metrics that are means over the instances, for `rank_sets_of`."""
-    return ("unified", assay.settings.distance_metric, *COLUMNS)
+    if not assay.of_answers:
+        return ("unified", assay.settings.distance_metric, *COLUMNS)
+    stated = any(m.states_confidence for m in assay.candidates)
+    return ("unified", assay.settings.distance_metric, "accuracy", *(("log-loss", "brier") if stated else ()))
 
 
 def pair_tests(
@@ -513,7 +516,7 @@ def greatest_excess(
     if metric in ("log-loss", "brier"):
         of_the_mean = DISTANCES["kl" if metric == "log-loss" else "brier"]
         return np.asarray(of_the_mean.greatest_at(_floor_of_log_loss(assay, model)))
-    farthest = DISTANCES[assay.settings.distance].greatest_at(model.floor)
+    farthest = assay.settings.distance_entry.greatest_at(model.floor)
     return farthest + t * imprecision if metric == "unified" else np.asarray(farthest)
 
 
@@ -535,6 +538,8 @@ def rests_on_inputs(
     greater share with probability (B/(B + d))^n. The difference rests on other inputs where that is above alpha, shared by all
     pairs of models and baselines.
     """
+    if assay.of_answers:  # any answer may be wrong, so that the tests themselves have this bound
+        return False
     a, b = (float(assay.loss(name, tradeoff)[:, rows].mean()) for name in (better, worse))
     bound, d = float(greatest_excess(assay, assay[better], "unified", tradeoff)), b - a + margin
     if not (np.isfinite(d) and d > 0 and bound > margin):

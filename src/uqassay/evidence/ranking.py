@@ -10,7 +10,6 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import has_held_out, loss_of
 from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import failing_at_most
@@ -279,7 +278,7 @@ def scale_of_tradeoff(assay: Judged) -> float:
             "use KL itself",
             code="undefined",
         )
-    if assay.settings.distance == "kl":
+    if assay.settings.distance == "kl" or assay.of_answers:
         return 1.0
     with np.errstate(divide="ignore"):  # infinite with a floor of 0
         kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in assay.candidates]
@@ -359,10 +358,10 @@ def size_text(assay: Judged) -> str:
     if runs[-1] > 1:
         who += f", {counted(runs[0], 'training run') if len(runs) == 1 else f'{runs[0]} to {runs[-1]} training runs'}"
         who += " each" if len(runs) == 1 and len(assay.candidates) > 1 else ""
-    where = counted(assay.n_instances, "case")
+    where = counted(assay.n_instances, "question" if assay.of_answers else "case")
     where += "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
-    classes = counted(assay.n_classes, "class", "classes")
-    return f"{counted(len(assay.candidates), 'model')} ({who}) on {where} of {classes}"
+    where += "" if assay.of_answers else f" of {counted(assay.n_classes, 'class', 'classes')}"
+    return f"{counted(len(assay.candidates), 'model')} ({who}) on {where}"
 
 
 def intervals_text(assay: Judged) -> str:
@@ -399,8 +398,10 @@ def limit_notes(assay: Judged) -> dict[str, str]:
     unseen = f"significant if no rare huge loss is missing from these {counted(assay.n_instances, 'case')}"
     return {
         "unseen": unseen
-        + ("; accuracy and Brier score have no such losses" if DISTANCES[assay.settings.distance].floored else ""),
-        "skewness": "significant if the losses were less skewed",
+        + ("; accuracy and Brier score have no such losses" if assay.settings.distance_entry.floored else ""),
+        "skewness": "significant if more answers differed"
+        if assay.of_answers
+        else "significant if the losses were less skewed",
         "runs": "significant if the training runs were not so few",
     }
 

@@ -428,6 +428,9 @@ class Assay(Judged, Shown, Saved):
                 'see table("sets") for their coverage',
                 code="undefined",
             )
+        if not self[model].states_confidence:
+            rule, got = "must state a confidence", f"{model!r} says only what was right"
+            fail("model", rule, got, "pass Answers(correct, confidence)", code="undefined")
         hits, confidence = (self[model].columns[name] for name in ("correct", "confidence"))
         groups = units_of_runs(self.groups, *hits.shape)
         return reliability(hits.ravel(), confidence.ravel(), n_bins=n_bins, groups=groups, level=self.settings.level)
@@ -607,8 +610,9 @@ class Assay(Judged, Shown, Saved):
         different(self.class_names, "class_names", "must differ", "")
         self._check_labels()
         different(names, "models", "must have different names", "")
-        if names != [*known, *BASELINES] or not known:
-            fail("models", "must be models and both baselines", f"got {names!r:.80}", code="choice")
+        baselines = () if known and self.of_answers else BASELINES
+        if names != [*known, *baselines] or not known:
+            fail("models", "must be models and both baselines, which answers lack", f"got {names!r:.80}", code="choice")
         for m in self.models:
             for name in self.settings.measures:
                 if name not in m.columns:
@@ -626,7 +630,8 @@ class Assay(Judged, Shown, Saved):
             if not set(models) <= set(known):
                 fail(place, "must name models", f"got {models!r:.80}", code="choice")
         runs = {m.name: m.n_runs for m in self.models}
-        if any(len(self.classwise_error.get(name, ())) != runs[name] + 1 for name in (*known, "class-prior")):
+        with_classes = () if self.of_answers else (*known, "class-prior")
+        if any(len(self.classwise_error.get(name, ())) != runs[name] + 1 for name in with_classes):
             fail("classwise_error", "needs a value of all runs and of each run", code="shape")
         if not all(t.model in known and 0 <= t.run < runs[t.model] for t in self.calibration):
             fail("calibration", "must be of runs of the models", code="choice")

@@ -13,6 +13,7 @@ from uqassay._workers import Workers
 from uqassay.arrays import release
 from uqassay.evidence.align import Aligned
 from uqassay.evidence.calibration import (
+    NOT_STATED,
     CalibrationPlan,
     ForeseenTest,
     afforded,
@@ -60,6 +61,9 @@ class TestedPart:
     ) -> "TestedPart":
         """Copies of the instances that will be tested, from runs that hold the rows in `kept`."""
         held, rows = {}, {}
+        measures = options.measures_of(aligned)
+        if all(no_test(runs[0], aligned.labels) == NOT_STATED for runs in models.values()):
+            measures = ()  # nothing is said of a confidence that nobody stated
         for name, runs in models.items():
             wanted, before = _tested_rows(runs, aligned, options), kept[name]
             if not len(wanted):
@@ -78,7 +82,7 @@ class TestedPart:
             labels=aligned.labels,
             vote_totals=aligned.vote_totals,
             groups=aligned.groups,
-            measures=options.calibration_measures,
+            measures=measures,
             plan=options.plan,
             progress=options.progress,
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import Floats, release, row_chunks
 from uqassay.checks import fail, number, whole
-from uqassay.credal.distances import DISTANCES
+from uqassay.credal.distances import DISTANCES, Distance
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, joined_notes, rows_of
@@ -30,6 +30,7 @@ from uqassay.metrics.sets import share_covered
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.predictions import (
+    Answers,
     Box,
     ClassSets,
     GaussianLogits,
@@ -46,6 +47,7 @@ from uqassay.records import Shape
 from uqassay.statistics import check_margin
 
 __all__ = [
+    "ERROR",
     "SET_COLUMNS",
     "ModelScores",
     "ScoredPart",
@@ -161,6 +163,34 @@ def set_columns(y: NDArray[Any], prediction: Prediction) -> dict[str, NDArray[np
     return found
 
 
+# Answers are judged by whether they are right, which takes the place of the distance: the mean of this loss is the error rate.
+
+
+def _no_distribution(*_: Floats) -> Floats:
+    raise LookupError("answers have no distribution whose distance from a label could be found")
+
+
+ERROR = Distance(
+    name="error",
+    metric="error-rate",
+    unit="",
+    greatest=1.0,
+    axis="error rate",
+    heading="error rate",
+    short="wrong answers",
+    sentence="Share of the answers that are wrong.",
+    equation="1 − mean of correct",
+    source="",
+    f_divergence=False,
+    square_root=False,
+    floored=False,
+    over_vertices=False,
+    objective=_no_distribution,
+    direction=_no_distribution,
+    curvature=_no_distribution,
+    of_label=None,
+)
+
 # Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance.
 
 PART_BYTES = 32 * 2**20
@@ -171,7 +201,7 @@ DRAWS_HELD_BYTES = 256 * 2**20
 class Settings:
     """How an assay is computed; all of it is written into the report."""
 
-    #: distance, nonspecificity, convention: As in `unified_loss`.
+    #: distance, nonspecificity, convention: As in `unified_loss`; the distance "error" is that of answers, see `ERROR`.
     distance: str = "kl"
     nonspecificity: str = "hartley"
     convention: str = "exact"
@@ -188,10 +218,16 @@ class Settings:
     @property
     def distance_metric(self) -> str:
         """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
-        return DISTANCES[self.distance].metric
+        return self.distance_entry.metric
+
+    @property
+    def distance_entry(self) -> Distance:
+        """What is known of the distance: an entry of `DISTANCES`, or `ERROR`."""
+        return ERROR if self.distance == ERROR.name else DISTANCES[self.distance]
 
     def _check_read(self) -> None:
-        check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
+        distance = "kl" if self.distance == ERROR.name else self.distance
+        check_options(distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
         check_draws(self.n_draws, "n_draws")
         number(self.level, "level", "", low=0, high=1, ends="()")
         whole(self.seed, "seed", "", least=0)
@@ -251,6 +287,11 @@ class ModelScores:
         """Whether the model predicts one class per instance, as all but `ClassSets` do."""
         return self.kind != "ClassSets"
 
+    @property
+    def states_confidence(self) -> bool:
+        """Whether every prediction comes with a confidence: not of `ClassSets`, nor of `Answers` that state none."""
+        return self.predicts_classes and "confidence" not in self.undefined
+
     @cached_property
     def undefined(self) -> frozenset[str]:
         """Names of the columns that hold no number for any run and instance."""
@@ -265,6 +306,8 @@ class ModelScores:
             fail("columns", "needs at least one run", "got none", code="empty")
         for name in FINITE:
             column = self.columns[name]
+            if name == "confidence" and self.kind == "Answers" and name in self.undefined:
+                continue
             if not (np.isfinite(column) & (column >= -1)).all():
                 fail(f"columns/{name}", "must hold finite numbers from -1 up", code="finite")
 
@@ -322,6 +365,12 @@ def score_part(
         if isinstance(run, ClassSets):
             notes.append(empty_sets_note(int(run.is_empty().sum()), run.n_instances))
         run = with_draws_held(run)
+        if isinstance(run, Answers):
+            columns, sure = _columns_of_answers(run, settings)
+            parts.append(columns | {score: values[r] for score, values in (given or {}).items()})
+            floored += sure
+            sizes.append(Nonspecificity(np.zeros(run.n_instances), np.zeros(run.n_instances)))
+            continue
         place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
             named = ("distance", "nonspecificity", "convention", "focal_sets", "floor", "tolerance")
@@ -430,6 +479,31 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     return out
 
 
+def _columns_of_answers(run: Answers, settings: Settings) -> tuple[dict[str, Floats], int]:
+    """The columns of answers, and how many are the opposite of what was stated as certain.
+
+    Their "label" is 1, right, or 0, and the confidence is judged against it on its whole scale.
+
+    The Brier score is (confidence − right)², from 0 to 1, as for one event. The gap, which speaks of the probability of the
+    label among the classes, is not defined.
+    """
+    n, right = run.n_instances, run.correct.astype(np.float64)
+    names = ("confidence", "log-loss", "brier", "gap", "upper-label", *settings.measures)
+    out, sure = {name: np.full(n, np.nan) for name in names}, 0
+    if run.confidence is not None:
+        floor = FLOORS["exact"] if settings.floor is None else settings.floor
+        said = run.confidence.astype(np.float64)
+        happened = np.where(run.correct, said, 1.0 - said)  # probability of what happened
+        with np.errstate(divide="ignore"):  # infinite with a floor of 0
+            out |= {"confidence": said, "log-loss": 0.0 - np.log(np.maximum(happened, floor))}
+        sure = int((happened < floor).sum() if floor else (happened == 0).sum())
+        out["brier"] = (said - right) ** 2
+        if "least-confidence" in out:
+            out["least-confidence"] = 1.0 - said
+    judged = {"distance": 1.0 - right, "nonspecificity": np.zeros(n), "correct": right, "label": right}
+    return judged | out, sure
+
+
 def points_of_sets(run: Prediction) -> int | None:
     """Number of points that span each credal set; None for intervals and masses, whose vertices are not listed."""
     if isinstance(run, (Box, Masses)):
@@ -459,8 +533,8 @@ def able_to_hold(models: Mapping[str, tuple[Prediction, ...]]) -> dict[str, tupl
 
 
 def _able(run: Prediction) -> Prediction:
-    """Masses that are no probabilities may still have to be repaired."""
-    return run if isinstance(run, Masses) and run.signed else run.remembering()
+    """Masses that are no probabilities may still have to be repaired, and answers have no probabilities."""
+    return run if isinstance(run, Answers) or (isinstance(run, Masses) and run.signed) else run.remembering()
 
 
 def holding(run: Prediction) -> Prediction:

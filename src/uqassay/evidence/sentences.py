@@ -602,6 +602,8 @@ def _choice(answer: Answer) -> str:
     choices = answer.choices
     shown = choices[:SHOWN_RANGES]
     most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
+    if len(answer.models) == 1 and not answer.baselines:
+        return f"{answer.models[0]} is the only model, so there is nothing to choose."
     if len(answer.models) == 1:
         subject = "" if answer.priced else "the only model, "
         clauses = [

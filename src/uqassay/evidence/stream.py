@@ -29,6 +29,7 @@ from uqassay.evidence.result import Assay
 from uqassay.evidence.sampled import TestedPart
 from uqassay.evidence.scale import affordable_rows, scale_models
 from uqassay.evidence.scoring import (
+    ERROR,
     ModelScores,
     ScoredPart,
     SetSample,
@@ -42,7 +43,7 @@ from uqassay.evidence.scoring import (
 )
 from uqassay.evidence.sets import ROWS
 from uqassay.native import share_on_threads
-from uqassay.predictions import Masses, Point, Prediction
+from uqassay.predictions import Answers, Masses, Point, Prediction
 from uqassay.predictions.base import checked_ids, numbered
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def _scored(
 ) -> tuple[ScoredPart, list[Gaps]]:
     runs = tuple(holding(run) for run in runs)
     part = score_part(name, runs, y, settings, given=given, progress=progress)
+    if isinstance(runs[0], Answers):  # which have no classes
+        return part, []
     return part, [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
 
 
@@ -131,14 +134,17 @@ def conclude(
     """
     say(STAGES[0])
     y, n_classes = aligned.labels, len(aligned.class_names)
-    shares = options.shares(y, n_classes, aligned.class_names if aligned.named else None)
-    held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
-    models = [each.scores for each in scored]
-    models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
+    models, of_answers = [each.scores for each in scored], settings.distance == ERROR.name
     errors = {each.scores.name: each.classwise_error for each in scored}
-    errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
+    if of_answers:  # no statement that knows nothing answers a question
+        errors = {}
+    else:
+        shares = options.shares(y, n_classes, aligned.class_names if aligned.named else None)
+        held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
+        models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
+        errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
     warnings = cautions(models, aligned, options.common_members)
-    warnings += calibration_cautions(tested.foreseen(), aligned, options.calibration_measures)
+    warnings += calibration_cautions(tested.foreseen(), aligned, tested.measures)
     provenance = _provenance(y)
     result = Assay(
         models=tuple(models),
@@ -161,7 +167,8 @@ def conclude(
     backward = backward_scores(result)
     result = replace(result, backward=backward, warnings=(*result.warnings, *backward_notes(backward)))
     say(STAGES[2])
-    result.sets.update(_pictures(result, pictured))
+    if not of_answers:
+        result.sets.update(_pictures(result, pictured))
     return result
 
 
@@ -712,7 +719,7 @@ class AssayStream(AssayOptions):
     def update(
         self,
         predictions: Mapping[str, Any],
-        y_true: ArrayLike,
+        y_true: ArrayLike | None = None,
         *,
         uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
         groups: ArrayLike | None = None,
@@ -742,7 +749,7 @@ class AssayStream(AssayOptions):
         with shown_progress(self.progress) as say:
             say("checking the predictions")
             ignored = 0
-            if self.ignore_label is not None:
+            if self.ignore_label is not None and y_true is not None:
                 predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
                     self.ignore_label,
                     predictions,
@@ -850,7 +857,9 @@ class AssayStream(AssayOptions):
             valid = {name: valid_runs(runs, self.convention) for name, runs in models.items()}
             result = conclude(
                 [
-                    ScoredModel(scores[name], found.get(name), errors_of_gaps(state.gaps[name], n))
+                    ScoredModel(
+                        scores[name], found.get(name), errors_of_gaps(gaps, n) if (gaps := state.gaps[name]) else ()
+                    )
                     for name, found in zip(models, scaled, strict=True)
                 ],
                 aligned,

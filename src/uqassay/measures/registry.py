@@ -32,6 +32,7 @@ from uqassay.measures.variance import (
     zero_one_decomposition,
 )
 from uqassay.predictions import (
+    Answers,
     Box,
     GaussianLogits,
     Masses,
@@ -613,6 +614,8 @@ def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tupl
     ('least-confidence', 'margin', 'total-entropy', 'total-variance', 'credal-width')
     """
     prediction = as_prediction(prediction)
+    if isinstance(prediction, Answers):  # the stated confidence in place of the largest probability
+        return () if prediction.confidence is None else ("least-confidence",)
     return tuple(
         name for name, score in SCORES.items() if (on_request or not score.on_request) and score.offered_by(prediction)
     )

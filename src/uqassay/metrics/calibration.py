@@ -19,6 +19,7 @@ from uqassay.metrics.reliability_diagrams import (
     bins_of_confidence,
     bins_of_first_class,
     bins_of_hits,
+    bins_of_last_class,
     bins_of_ranks,
     check_bins,
     inner_edges,
@@ -312,9 +313,9 @@ def classwise_calibration_error(
 @final
 @dataclass(frozen=True)
 class PrepareCalibrationError:
-    """Factory of `PreparedBins` for one of these measures, with its options."""
+    """Factory of `PreparedBins` for one of these measures, with its options; by "event" it is that of the last class."""
 
-    by: Literal["confidence", "classwise"]
+    by: Literal["confidence", "classwise", "event"]
     n_bins: int = 10
     binning: Binning = "width"
     norm: Norm = "l1"
@@ -322,13 +323,14 @@ class PrepareCalibrationError:
 
     def __call__(self, probs: Floats) -> PreparedBins:
         """Bins of probabilities (..., n, K)."""
-        bins = (bins_of_confidence if self.by == "confidence" else bins_of_classes)(probs, self.n_bins, self.binning)
+        of = {"confidence": bins_of_confidence, "classwise": bins_of_classes, "event": bins_of_last_class}[self.by]
+        bins = of(probs, self.n_bins, self.binning)
         return PreparedBins(bins, partial(error_of_excess, norm=self.norm), self.debiased)
 
     def values(self, probs: Floats, labels: Labels) -> Floats:
         """The measure of probabilities (..., n, K) for labels (..., n); leading axes broadcast."""
         compiled, by_class = kernel("bin_errors"), np.swapaxes(probs, -1, -2)
-        usual = self.binning == "width" and self.norm == "l1" and not self.debiased
+        usual = self.binning == "width" and self.norm == "l1" and not self.debiased and self.by != "event"
         each = probs.ndim == 3 and labels.shape[:-1] in ((), (1,), probs.shape[:1]) and by_class.flags.c_contiguous
         if compiled is None or not usual or not each:
             return self(probs).values(labels)
@@ -758,7 +760,8 @@ def calibration_error_estimate(
         Labels 0 … K − 1.
     probs : Prediction, or array (n, K) or (n, M, K)
         Probabilities, or members, whose mean is taken. The confidence is the greatest of a row; of equally probable classes
-        the first is predicted.
+        the first is predicted. Two classes are thereby folded at ½: a probability of .2 counts as a confidence of .8 in the
+        other class. `Answers` judges a confidence on its whole scale.
     norm : {"l1", "l2", "squared"}
         With the true gap g_b = confidence − accuracy of bin b and its share w_b of the instances: "l1" Σ w_b |g_b|, the
         expected calibration error; "squared" Σ w_b g_b²; "l2" its root.
@@ -972,15 +975,18 @@ def cumulative_calibration_error(
 @final
 @dataclass(frozen=True)
 class PrepareCumulative:
-    """Factory of the measure for many labels."""
+    """Factory of the measure for many labels; by "event" it is that of the last class."""
 
-    by: Notion = "confidence"
+    by: Notion | Literal["event"] = "confidence"
     statistic: Statistic = "ks"
 
     def __call__(self, probs: Floats) -> "PreparedConfidence | PreparedClasses":
         """Order probabilities (..., n, K)."""
         if self.by == "classwise":
             return PreparedClasses.of(np.ascontiguousarray(np.swapaxes(probs, -1, -2)), self.statistic)
+        if self.by == "event":
+            order, rising, ends = _ordered(probs[..., -1])
+            return PreparedConfidence(np.full_like(order, probs.shape[-1] - 1), order, rising, ends, self.statistic)
         return PreparedConfidence.of(probs, self.statistic)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, Protocol, final
 
@@ -72,6 +72,21 @@ class CalibrationMeasure:
     rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
         default=None, repr=False, compare=False
     )
+
+    def of_stated(self) -> "CalibrationMeasure":
+        """The measure of a stated confidence: the probability of the second of two classes, not folded at ½.
+
+        Measures of other notions than "confidence" are never folded. One of your own that is of that notion is refused.
+        """
+        if self.notion != "confidence":
+            return self
+        if not isinstance(self.prepare, PrepareCalibrationError | PrepareCumulative):
+            rule, remedy = (
+                "cannot be judged on the whole scale of a stated confidence",
+                "choose a measure of this package",
+            )
+            fail("measure", rule, f"got {self.name!r}", remedy, code="conflict")
+        return replace(self, prepare=replace(self.prepare, by="event"), rebuild=None)
 
     def values(self, probs: Floats, labels: Labels) -> Floats:
         """The measure of probabilities (..., n, K) for labels (..., n); leading axes broadcast."""

@@ -48,6 +48,7 @@ __all__ = [
     "bins_of_confidence",
     "bins_of_first_class",
     "bins_of_groups",
+    "bins_of_last_class",
     "bins_of_ranks",
     "check_bins",
     "classes_apart",
@@ -421,6 +422,13 @@ def bins_of_confidence(probs: Floats, n_bins: int, binning: Binning, weights: Fl
         from_the_end = (part == top[..., np.newaxis]).view(np.uint8) * np.arange(n_classes, 0, -1, dtype=kind)
         event[some] = kind.type(n_classes) - from_the_end.max(axis=-1)
     return _binned(event, greatest, _edges(greatest, n_bins, binning, weights).passed(greatest), n_bins, weights)
+
+
+def bins_of_last_class(probs: Floats, n_bins: int, binning: Binning) -> CalibrationBins:
+    """Bins of the probability of the last class (..., n, K), at whatever value: of two classes the scale is not folded at ½."""
+    last = np.ascontiguousarray(probs[..., -1], dtype=np.float64)
+    event = np.full(last.shape, probs.shape[-1] - 1, np.min_scalar_type(probs.shape[-1]))
+    return _binned(event, last, _edges(last, n_bins, binning, None).passed(last), n_bins, None)
 
 
 def bins_of_classes(probs: Floats, n_bins: int, binning: Binning, weights: Floats | None = None) -> CalibrationBins:

@@ -1,7 +1,8 @@
-"""Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
+"""Predictions of classifiers: one frozen, validated class for each of the nine kinds, and their files."""
 
 from uqassay.frames import FromFile
 from uqassay.predictions.adapters import PredictionLike, as_prediction, from_laplace, from_object, member_probs
+from uqassay.predictions.answers import Answers
 from uqassay.predictions.arrays_on_disk import read_npz
 from uqassay.predictions.base import CORE_BYTES, Prediction, per_instance
 from uqassay.predictions.dask import DaskPrediction, check_chunks, is_dask_array
@@ -24,6 +25,7 @@ from uqassay.predictions.sets import ClassSets, Intervals, Masses, Vertices
 
 __all__ = [
     "CORE_BYTES",
+    "Answers",
     "Box",
     "ClassSets",
     "DaskPrediction",

@@ -162,7 +162,7 @@ Rows = int | slice | Sequence[int] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Prediction(ABC):
-    """A classifier's prediction for n instances and K classes; each of the eight kinds has its fields.
+    """A classifier's prediction for n instances and K classes; each of the nine kinds has its fields.
 
     Parameters
     ----------

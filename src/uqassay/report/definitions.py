@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uqassay.credal.distances import DISTANCES, Distance
+from uqassay.evidence.scoring import ERROR
 from uqassay.measures.nonspecificities import NONSPECIFICITIES, SetSize
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CALIBRATION_MEASURES
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.scoring import Settings
 
 __all__ = [
+    "ANSWERS",
     "CALIBRATION",
     "DEFINITIONS",
     "LOSSES",
@@ -274,6 +276,55 @@ VOTES = {  # where an instance is labelled by a distribution
 }
 
 
+_PAIRS = "all pairs of models, because the best model was chosen on the same questions"
+ANSWERS = {  # where answers are right or wrong, and a confidence may be stated
+    "unified": Definition("Error rate", "Share of the answers that are wrong; lower is better.", "1 − accuracy", ""),
+    "accuracy": Definition("Accuracy", "Share of the answers that are right.", "", ""),
+    "error-rate": Definition("Error rate", "Share of the answers that are wrong.", "1 − accuracy", ""),
+    "log-loss": Definition(
+        "Log loss",
+        "Minus the logarithm of the probability of what happened, in nats: of the confidence where the answer is right, of one "
+        "minus the confidence where it is wrong. It judges the confidence, not how many answers are right.",
+        "−ln c if right, −ln (1 − c) if wrong",
+        "",
+    ),
+    "brier": Definition(
+        "Brier score",
+        "Squared difference of the confidence from 1 for a right answer and from 0 for a wrong one, in [0, 1]. It judges the "
+        "confidence, not how many answers are right.",
+        "(c − right)²",
+        "Brier (1950)",
+    ),
+    "ece": LOSSES["ece"]._replace(
+        sentence="Mean over the answers of the gap between accuracy and stated confidence in their bin (10 bins of equal width "
+        "from 0 to 1, not folded at ½). It is above 0 even for a calibrated model, because bins scatter."
+    ),
+    "rms-calibration-error": LOSSES["rms-calibration-error"],
+    "confidence": Definition("Confidence", "Stated probability that the answer is right.", "", ""),
+    "rank-set": LOSSES["rank-set"]._replace(source="Mogstad, Romano, Shaikh and Wilhelm (2024); Shaffer (1986)"),
+    "win-share": LOSSES["win-share"]._replace(
+        sentence="Share of resamples of the questions in which this model has the lowest error rate. It is not the probability "
+        "that another set of questions would lead to the same choice."
+    ),
+    "pvalue": Definition(
+        "p (adjusted)",
+        "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted for "
+        f"{_PAIRS}. Above 0.05 the difference could be chance.",
+        "",
+        "Shaffer (1986)",
+    ),
+    "calibration-pvalue": Definition(
+        "Calibration test",
+        "Could answers whose confidence is their true probability of being right show as great an error? p is the share of "
+        "draws of right and wrong that do. A high p is no proof that the confidence is calibrated.",
+        "p = (1 + #{draws ≥ error found}) / (1 + number of draws)",
+        "Vaicenavicius et al. (2019)",
+    ),
+    "least-confidence": Definition("Least confidence", "One minus the stated confidence.", "1 − c", ""),
+    **{name: RANKINGS[name] for name in RANKINGS if name != "uq-c-index"},
+}
+
+
 # Definitions of the uncertainty scores, and their names in words.
 
 
@@ -319,6 +370,9 @@ def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict
     >>> "Above 0.1 the difference could be chance." in sentence
     True
     """
+    if settings.distance == ERROR.name:
+        sentence = ANSWERS["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}")
+        return ANSWERS | {"pvalue": ANSWERS["pvalue"]._replace(sentence=sentence)}
     out: dict[str, Definition] = {}
     for name in dict.fromkeys((*DEFINITIONS, *SCORES)):
         out[name] = definition_of(name)

@@ -148,7 +148,7 @@ def _curves(assay: "Assay") -> Drawing | None:
 
 
 def _reliability(assay: "Assay") -> Drawing | None:
-    bins = {m.name: assay.reliability(m.name) for m in assay.candidates if m.predicts_classes}
+    bins = {m.name: assay.reliability(m.name) for m in assay.candidates if m.states_confidence}
     if not bins:
         return None
     title, caption = (

@@ -56,7 +56,7 @@ async function start() {
   startRanking();
   startRankSets();
   drawStrip();
-  startCharts();
+  if (!page.facts.answers) startCharts();
   listeners.push(tellOrder);
   setIndex(ranking.reference);
   startSections();
@@ -65,9 +65,9 @@ async function start() {
   const [followed, drawn] = [listeners.length, charts.length];
   await openLenses();
   await openInstances();
-  startScatter();
+  if (!page.facts.answers) startScatter();
   startLenses();
-  startInstances();
+  if (!page.facts.answers) startInstances();
   drawHow();
   if (late) goToFragment();
   for (const listener of listeners.slice(followed)) listener();

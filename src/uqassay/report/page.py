@@ -187,11 +187,15 @@ def payload(
         },
         "rankings": lambda: {"ranking": _ranking(assay, grid)},
         "rank sets": lambda: {"rank_sets": rank_sets_section(assay)},
-        "pictures": lambda: {
-            "regions": mean_regions(assay),
-            "densities": densities(assay, float(grid[-1])),
-            "confidence": confidence_lines(assay, tuple(measures)),
-        },
+        "pictures": lambda: (
+            {"regions": {}, "densities": {}, "confidence": {}}
+            if assay.of_answers
+            else {
+                "regions": mean_regions(assay),
+                "densities": densities(assay, float(grid[-1])),
+                "confidence": confidence_lines(assay, tuple(measures)),
+            }
+        ),
     }
     values: dict[str, Any] = {"schema": SCHEMA, "command": command}
     for stage, build in stages.items():
@@ -229,6 +233,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
     return {
         "instances": assay.n_instances,
         "classes": assay.n_classes,
+        "answers": assay.of_answers,
         "groups": None if assay.groups is None else len(np.unique(assay.groups)),
         "distributions": assay.labels.ndim == 2,
         "level": settings.level,
@@ -248,6 +253,8 @@ def _stated(assay: "Assay") -> list[str]:
 
 def _definitions(assay: "Assay") -> dict[str, Definition]:
     found = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
+    if assay.of_answers:
+        return found
     found |= {m: definition_of(m) for m in assay.settings.measures if m in SCORES}
     return found | {"distance": definition_of(assay.settings.distance_metric)}
 
@@ -598,13 +605,13 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "css": "\n".join(page_file(name) for name in STYLES),
         "answer": answer_card(assay),
         "caution": caution_section(assay),
-        "priced": "" if order_of(assay).priced else ' class="unpriced"',
+        "priced": "" if order_of(assay).priced else f' class="unpriced{" answers" if assay.of_answers else ""}"',
         "compared": kept(compared_sentence(assay)),
         "metrics": metrics_markup(assay.metrics()),
         "metrics_said": kept(assay.metrics().shown_table().said()),
         "metrics_explained": kept(assay.metrics().explained(assay.metrics().metrics)),
         "on_answer": warnings_on_answer(assay),
-        "stated": metrics_markup(assay.metrics(metrics=_stated(assay))),
+        "stated": "" if assay.of_answers else metrics_markup(assay.metrics(metrics=_stated(assay))),
         "numbers": _numbers(assay, sections),
         "command": _command(command),
         "lens_links": "".join(f' <a href="#lens-{x["id"]}">{html_text(x["short"])}</a>' for x in sections),

@@ -25,9 +25,11 @@ from uqassay.evidence.mistakes import (
     compare_rankings,
     errors_in_order,
     linearised_scores,
+    metrics_of,
     reference_score,
 )
 from uqassay.evidence.order import loss_name, order_of
+from uqassay.evidence.pair_tests import mean_metrics
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.sentences import advice, calibration_sentences, claim, measure_label
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
@@ -138,7 +140,7 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
         every part, a "sentence" and a "caption". None where no subgroup has two parts.
     """
     kinds = [name for name, values in assay.subgroups.items() if 1 < len(np.unique(values)) <= MOST_PARTS]
-    if assay.n_classes <= MOST_PARTS:
+    if assay.n_classes <= MOST_PARTS and not assay.of_answers:
         kinds.append("class")
     tables = [table for table in (_table(assay, by) for by in kinds) if len(table["parts"]) > 1]
     if not tables:
@@ -150,9 +152,13 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
         "metric": "Metric",
         "part": "Parts of the test set",
     }
-    metrics = METRICS | {"unified": loss_name(assay)}
+    metrics = {name: METRICS[name] for name in _metrics_of_parts(assay)} | {"unified": loss_name(assay)}
     finding = tables[0]["views"]["unified"][_nearest(assay, DEFAULT_TRADEOFF)]["sentence"]
     return {"finding": finding, "tables": tables, "metrics": metrics, "tradeoffs": list(assay.tradeoffs), "text": text}
+
+
+def _metrics_of_parts(assay: "Assay") -> tuple[str, ...]:
+    return ("unified", "accuracy") if assay.of_answers else tuple(METRICS)
 
 
 def _nearest(assay: "Assay", tradeoff: float) -> int:
@@ -163,7 +169,7 @@ def _table(assay: "Assay", by: str) -> dict[str, Any]:
     cells = _cells(assay, by)
     parts = [{"part": part, "models": models} for part, models in cells.items()]
     title = "true class" if by == "class" else by
-    views = {metric: [_view(assay, title, parts, metric)] for metric in METRICS if metric != "unified"}
+    views = {metric: [_view(assay, title, parts, metric)] for metric in _metrics_of_parts(assay) if metric != "unified"}
     views["unified"] = [_view(assay, title, parts, "unified", place) for place in range(len(assay.tradeoffs))]
     return {"by": by, "title": title, "parts": parts, "views": views}
 
@@ -265,8 +271,11 @@ def rank_sets_section(assay: "Assay") -> dict[str, Any] | None:
     if len(assay.candidates) < 2:
         return None
     scores = dict.fromkeys(reference_score(assay, name) for name in assay.model_names)
-    wanted: list[tuple[str, str | None]] = [(metric, None) for metric in PLAIN_METRICS]
-    wanted += [(metric, score) for score in scores if score is not None for metric in RANKING_METRICS_SHOWN]
+    known = mean_metrics(assay)
+    wanted: list[tuple[str, str | None]] = [(metric, None) for metric in PLAIN_METRICS if metric in known]
+    wanted += [
+        (metric, score) for score in scores if score is not None for metric in metrics_of(assay, RANKING_METRICS_SHOWN)
+    ]
     places = {m.name: j for j, m in enumerate(assay.models)}
     metrics = []
     for metric, score in wanted:
@@ -351,8 +360,10 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "first": {"score": first, "share": share},
         "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
         "refused": found.refused,
-        "compared": list(TESTED),
-        "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
+        "compared": list(metrics_of(assay, TESTED)),
+        "tabled": [
+            [metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in metrics_of(assay, TABLED)
+        ],
         "cautions": cautions,
         "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward)},
         "views": views,
@@ -417,7 +428,11 @@ def _mistakes_view(found: _Found, score: str, cautions: Sequence[str]) -> dict[s
         if m not in judged:
             first = found.estimates[m, found.ranked[m][0], "uq-auc"] if found.ranked[m] else None
             absent[m] = why_absent(found.unmixed[m], score, found.constant(m), first)
-    told = {(m, metric): found.estimates[m, own, metric] for m, own in judged.items() for metric in TABLED}
+    told = {
+        (m, metric): found.estimates[m, own, metric]
+        for m, own in judged.items()
+        for metric in metrics_of(assay, TABLED)
+    }
     notes = [remark for remark in remarks(assay, told) if remark not in cautions]
     ends = [
         {(m, ""): found.refusals[m, own][k].accuracy_kept for m, own in judged.items()}
@@ -513,7 +528,7 @@ def _unmixed(assay: "Assay", model: str) -> str:
 
 
 def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
-    undefined = {metric: found.estimates[model, score, metric] for metric in TESTED}
+    undefined = {metric: found.estimates[model, score, metric] for metric in metrics_of(found.assay, TESTED)}
     return {
         "score": score,
         "refusals": [_six(refusal) for refusal in found.refusals.get((model, score), ())],
@@ -542,7 +557,7 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
     over_models |= {score: [(m, score) for m, scores in found.ranked.items() if score in scores] for score in names}
     over_scores = {m: [(m, score) for score in scores] for m, scores in found.ranked.items()}
     out = []
-    for metric in TESTED:
+    for metric in metrics_of(found.assay, TESTED):
         pairs = [(m, s) for m, scores in found.ranked.items() for s in scores]
         kept_before = {p: one for p in pairs if (one := found.statistics[*p, metric]) is not None}
         missing = [p for p in pairs if p not in kept_before and not np.isnan(found.estimates[*p, metric])]
@@ -869,7 +884,7 @@ def _row(assay: "Assay", judged: JudgedTest) -> dict[str, Any]:
 def _confidences(assay: "Assay") -> list[dict[str, Any]]:
     """The mean confidence of each model, whether it agrees with its accuracy, and where it is shown to be too high or low."""
     accuracy = {r["model"]: r for r in assay.rows("findings") if (r["metric"], r["run"]) == ("accuracy", "all")}
-    return [_confidence(assay, m.name, accuracy[m.name]) for m in assay.candidates if m.predicts_classes]
+    return [_confidence(assay, m.name, accuracy[m.name]) for m in assay.candidates if m.states_confidence]
 
 
 def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict[str, Any]:

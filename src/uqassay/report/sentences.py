@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.data import BackwardScore
@@ -120,7 +119,7 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     >>> chart_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["point"]
     'a point prediction: always 0'
     """
-    unit = " (nats)" if DISTANCES[assay.settings.distance].unit == "nats" else ""
+    unit = " (nats)" if assay.settings.distance_entry.unit == "nats" else ""
     priced = order_of(assay).priced
     return {
         "show": "Show",
@@ -226,6 +225,7 @@ KINDS = {
     "ClassSets": "class sets",
     "Masses": "belief function",
     "GaussianLogits": "Gaussian logits",
+    "Answers": "right or wrong",
 }
 
 
@@ -239,12 +239,12 @@ def compared_sentence(assay: "Assay") -> str:
     '1 model on 1 case of 2 classes.'
     """
     groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
+    classes = "" if assay.of_answers else f" of {counted(assay.n_classes, 'class', 'classes')}"
     if assay.groups is not None:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
     return (
         f"{counted(len(assay.candidates), 'model')}{_runs(assay)} "
-        f"on {counted(assay.n_instances, 'case')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
-        f"{labels}."
+        f"on {counted(assay.n_instances, 'question' if assay.of_answers else 'case')}{groups}{classes}{labels}."
     )
 
 
@@ -267,6 +267,8 @@ def kind_text(model: "ModelScores") -> str:
     if model.kind == "Vertices":
         return counted(model.n_points or 0, "vertex", "vertices") + runs
     several = model.n_points is not None and model.n_points > 1
+    if model.kind == "Answers" and model.states_confidence:
+        return f"stated confidence{runs}"
     points = f", {count(model.n_points or 0)} {model.spanned_by or 'draws'}" if several else ""
     return KINDS.get(model.kind, model.kind) + points + runs
 
@@ -783,7 +785,9 @@ def _how(assay: "Assay") -> str:
     """What decides the numbers: level, seed, version, and the rows whose probabilities were raised to the floor."""
     floored = {m.name: m.floored for m in assay.candidates if m.floored}
     rows = "no row needed the floor of probabilities"
-    if floored:
+    if assay.of_answers:
+        rows = "answers are judged as right or wrong"
+    elif floored:
         who = listed([f"{named(name)} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
         rows = f"rows with a label less probable than the floor: {who}"
     version = assay.provenance["uqassay"]
@@ -929,6 +933,7 @@ CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe th
 }
 FURTHER: Mapping[str, str] = {
     "prediction": "how predictions were read",
+    "certain-answers": "wrong answers that were stated as certain",
     "absent-classes": "classes that never occur",
     "backward-score": "an uncertainty that ranks mistakes backwards",
     "no-calibration-test": "calibration tests",
@@ -991,6 +996,8 @@ def answer_choices(answer: Answer) -> list[Statement]:
 
 def _choice(answer: Answer, c: Recommendation) -> Statement:
     where = holds_where(answer, c)
+    if len(answer.models) == 1 and not answer.baselines:
+        return Statement("", c.models, "is the only model", "There is nothing to choose.")
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
     return Statement("Choose", c.models, "", where, _others(answer, c))
@@ -1077,7 +1084,7 @@ def meanings(
     Parameters
     ----------
     baselines : sequence of str
-        Their names.
+        Their names; none of answers, which are right or wrong.
     loss : str
         What is compared, as in `Answer`.
     votes : bool
@@ -1087,6 +1094,11 @@ def meanings(
     several : bool
         Whether there are models that could be as good, or not.
     """
+    if not baselines:
+        return [
+            (f"{loss[0].upper()}{loss[1:]}", "Share of the answers that are wrong; lower is better."),
+            ("Choose", "No model is shown to answer more questions right."),
+        ]
     right = "it is the distribution of the labels" if votes else "it gives the true class the probability 1"
     worth = f"Shown to have a lower {loss} than {', and than '.join(BASELINES[name] for name in baselines)}."
     last = [("Worth using", worth), *([("Could be as good", AS_GOOD)] if several else [])]

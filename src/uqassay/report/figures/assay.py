@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.data import Judged
 from uqassay.evidence.mistakes import METRICS
@@ -790,7 +789,7 @@ def possible_means(assay: "Assay") -> Floats:
     settings, vacuous = assay.settings, [m for m in assay.models if m.baseline and m.name == "vacuous"]
     highest = max((float(m.columns["nonspecificity"].max()) for m in vacuous), default=np.inf)
     return np.array(
-        [[NONSPECIFICITIES[settings.nonspecificity].least, highest], [0.0, DISTANCES[settings.distance].greatest]]
+        [[NONSPECIFICITIES[settings.nonspecificity].least, highest], [0.0, settings.distance_entry.greatest]]
     )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
-from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
 from uqassay.evidence.data import Judged
 from uqassay.evidence.ranking import winners_of
@@ -302,7 +301,7 @@ def resampled_units(assay: Judged) -> str:
 def quantity_label(assay: Judged, quantity: str) -> str:
     """Axis label of a column, with its unit."""
     if quantity == "distance":
-        return DISTANCES[assay.settings.distance].axis
+        return assay.settings.distance_entry.axis
     if quantity == "nonspecificity":
         size = NONSPECIFICITIES[assay.settings.nonspecificity]
         return (
@@ -313,7 +312,7 @@ def quantity_label(assay: Judged, quantity: str) -> str:
 
 def loss_label(assay: Judged, weight: str = "λ·") -> str:
     """Axis label of the unified loss; it is in nats where both of its terms are."""
-    units = DISTANCES[assay.settings.distance].unit, NONSPECIFICITIES[assay.settings.nonspecificity].unit
+    units = assay.settings.distance_entry.unit, NONSPECIFICITIES[assay.settings.nonspecificity].unit
     both = set(units) == {"nats"} and quantity_label(assay, "nonspecificity") != PAPERS_CREDAL_UNCERTAINTY
     return f"E = d + {weight}NS" + (" (nats)" if both else "")
 
