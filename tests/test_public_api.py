@@ -22,7 +22,7 @@ PUBLIC = {
     "Answers", "Assay", "AssayStream", "ClassSets", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError",
     "Intervals", "Masses", "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration",
     "credal", "from_classifier", "from_laplace", "from_object", "kernels", "lab",
-    "load", "load_labels", "losses", "measures", "metrics", "save", "statistics",
+    "load", "load_answers", "load_labels", "losses", "measures", "metrics", "save", "statistics",
 }  # fmt: skip
 
 HEAVY = (

@@ -26,6 +26,7 @@ _WHERE = {
     "Prediction": "predictions",
     "Vertices": "predictions",
     "load": "predictions.files",
+    "load_answers": "predictions.files",
     "load_labels": "predictions.files",
     "save": "predictions.files",
     "from_classifier": "predictions.adapters",
@@ -77,6 +78,7 @@ __all__ = [
     "kernels",
     "lab",
     "load",
+    "load_answers",
     "load_labels",
     "losses",
     "measures",
@@ -103,7 +105,7 @@ if TYPE_CHECKING:
         Vertices,
     )
     from uqassay.predictions.adapters import from_classifier, from_laplace, from_object
-    from uqassay.predictions.files import load, load_labels, save
+    from uqassay.predictions.files import load, load_answers, load_labels, save
     from uqassay.statistics import Estimate
 
 

@@ -248,3 +248,101 @@ def test_what_has_no_interval_cannot_tell_but_a_pvalue_can():
     assert outcome.unclear[0].startswith("Check accuracy<0.5 cannot tell: accuracy of m is ")
     assert outcome.unclear[0].endswith(", without an interval.")
     assert outcome_of(parse_check("calibration-pvalue<0"), a, on_intervals=True).sentences() == ()
+
+
+# -- differences, terms on both sides, and demands ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_answers():
+    """New answers of 1,000 questions, 3 points better than the old ones; and others that are alike."""
+    g = np.random.default_rng(0)
+    old = g.random(1000) < 0.7
+    new = old | (g.random(1000) < 0.1)
+    models = {"new": uq.Answers(new, 0.2 + 0.6 * new), "old": uq.Answers(old, 0.3 + 0.4 * old), "a-b": uq.Answers(old)}
+    return uq.assay(models, calibration=())
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "wanted"),
+    [
+        ("accuracy", 8, "a comparison"), ("accuracy<", 9, "a finite number"), ("a:low(accuracy<1", 14, ") after what low("),
+        ("a:<1", 2, "the name of a metric"), (":kl<1", 0, "the name of a model"), ("a:uq-auc@<1", 9, "a λ or a score"),
+        ("a:accuracy x<1", 11, "the end of the term"), ("a:accuracy<b", 11, "a finite number, or MODEL:METRIC"),
+        ("no-worse(a,b)<-1", 14, "a number above 0"), ("no-worse(a,b)>1", 13, "< or <="), ("no-worse(a,b):<1", 14, "a metric"),
+    ],
+)  # fmt: skip
+def test_syntax_errors_show_the_place(text, place, wanted):
+    with pytest.raises(uq.InputError) as found:
+        parse_check(text)
+    assert found.value.code == "syntax"
+    assert found.value.facts["place"] == place
+    assert wanted in found.value.rule
+    assert f"at character {place + 1}" in found.value.rule
+
+
+def test_differences_are_those_of_paired_tests(two_answers):
+    new, old = (two_answers[name].columns["correct"][0] for name in ("new", "old"))
+    found = uq.statistics.paired_mean_test(new, old).difference
+    d = float(found)
+    words = {
+        f"new-old:accuracy<{d - 0.001}": "pass", f"new-old:accuracy<{d + 0.001}": "fail", "old-new:accuracy<-0.01": "fail",
+        f"new-old:low(accuracy)<{found.low - 0.001}": "pass", f"new-old:low(accuracy)<{found.low + 0.001}": "fail",
+        f"new-old:high(accuracy)>{found.high + 0.001}": "pass", "new-old:error-rate>0": "pass", "new-old:brier>0": "pass",
+        "new-old:uq-auc@least-confidence<0": "pass", "new-old:unified>0": "pass",
+    }  # fmt: skip
+    assert {text: outcome_of(parse_check(text), two_answers).word for text in words} == words
+    three = [outcome_of(parse_check(f"new-old:accuracy<{x}"), two_answers, on_intervals=True).word for x in (0, d, 0.2)]
+    assert three == ["pass", "cannot tell", "fail"]
+    (said,) = outcome_of(parse_check("old-new:accuracy<-0.01"), two_answers).failed
+    assert said.startswith("Check old-new:accuracy<-0.01 failed: accuracy of old − new is −0.0")
+
+
+def test_a_hyphen_in_a_name_is_no_difference(two_answers):
+    assert outcome_of(parse_check("a-b:accuracy<0.9"), two_answers).word == "fail"
+    assert outcome_of(parse_check("new-a-b:accuracy<0"), two_answers).word == "pass"
+    for text, code in (("new-nobody:accuracy<0", "choice"), ("new-old:ece<0", "choice"), ("new-old:uq-auc<0", "choice"),
+                       ("new-old:accuracy@0.5<0", "conflict"), ("new-old:accuracy@margin<0", "conflict"),
+                       ("no-worse(new,nobody)<0.1", "choice"), ("no-worse(new,old):ece<0.1", "choice")):  # fmt: skip
+        with pytest.raises(uq.InputError) as found:
+            outcome_of(parse_check(text), two_answers)
+        assert (found.value.parameter, found.value.code) == ("--fail-if", code)
+
+
+def test_terms_on_both_sides(two_answers):
+    def words(text):
+        return [outcome_of(parse_check(text), two_answers, on_intervals=on).word for on in (False, True)]
+
+    assert words("new:high(accuracy)<old:estimate(accuracy)") == ["pass", "pass"]
+    assert words("new:low(accuracy)<old:high(accuracy)") == ["fail", "fail"]
+    assert words("old:high(accuracy)<new:low(accuracy)") == ["pass", "pass"]
+    assert words("old:accuracy<new:accuracy") == ["fail", "cannot tell"]  # the intervals overlap
+    assert words("new:accuracy<old:accuracy") == ["pass", "cannot tell"]
+    assert words("accuracy<new:accuracy") == ["fail", "cannot tell"]  # of any model
+    said = outcome_of(parse_check("old:accuracy<new:accuracy"), two_answers).failed
+    assert len(said) == 1
+    assert "accuracy of old is 0." in said[0]
+    assert "and accuracy of new is 0." in said[0]
+
+
+def test_a_demand_has_three_outcomes(two_answers):
+    def word(text):
+        return outcome_of(parse_check(text), two_answers).word
+
+    assert word("no-worse(new,old)<0.01") == "pass"
+    assert word("no-worse(old,new)<0.01") == "fail"
+    assert word("no-worse(old,a-b):accuracy<0.02") == "pass"
+    assert word("no-worse(old,new)<0.05") == "pass"
+    assert word("no-worse(old,new)<0.03") == "cannot tell"
+    assert word("no-worse(new,old):brier<0.01") == "pass"
+    (said,) = outcome_of(parse_check("no-worse(old,new)<0.01"), two_answers).failed
+    assert said.startswith("Check no-worse(old,new)<0.01 failed: error rate of old is 0.0")
+    assert "worse than that of new (90 % interval" in said
+
+
+def test_a_demand_on_predictions_of_classes(judged):
+    assert outcome_of(parse_check("no-worse(sharp,box)<0.5"), judged).word in ("pass", "cannot tell")
+    with pytest.raises(uq.InputError) as found:
+        outcome_of(parse_check("sharp-box:unified<0"), judged)
+    assert found.value.code == "choice"
+    assert outcome_of(parse_check("sharp-box:unified@0.5<0"), judged).word in ("pass", "fail")

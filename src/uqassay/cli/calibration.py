@@ -17,6 +17,7 @@ from uqassay.cli.checks import CHECK_FAILED
 from uqassay.cli.errors import about_files, note_text
 from uqassay.cli.inputs import (
     INPUT,
+    OF_ANSWERS,
     OUTPUT,
     AssayRequest,
     Groups,
@@ -97,7 +98,7 @@ __all__ = [
 HOW, MORE = "How it is tested", "What else is computed"
 
 
-@takes_reading("votes_are")  # votes are refused
+@takes_reading("votes_are", *OF_ANSWERS)  # votes are refused
 def calibration_test_command(
     models: Models,
     labels: Labels = None,
@@ -899,7 +900,7 @@ def _subjects(those: Sequence["ModelCalibration"], tests: Sequence["ModelCalibra
 HOW_SECOND_ORDER = "How it is tested"
 
 
-@takes_reading("ignore_label")
+@takes_reading("ignore_label", *OF_ANSWERS)
 def second_order_command(
     models: Models,
     votes: Annotated[

@@ -4,7 +4,8 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,11 +17,15 @@ import typer
 from uqassay.checks import fail
 from uqassay.cli.inputs import AssayRequest, check_text, make_assay, model_files
 from uqassay.cli.screen import complain, unicode_text
+from uqassay.errors import InputError
 from uqassay.evidence import Assay
 from uqassay.evidence.gain_words import read_gain
 from uqassay.evidence.lens import markdown_of_lenses
+from uqassay.evidence.order import loss_name, order_of
+from uqassay.evidence.ranking import difference_of, margin_of
 from uqassay.evidence.stream import STAGES
 from uqassay.files import whole_file
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import reason
@@ -38,6 +43,7 @@ __all__ = [
     "OF_MEASURES",
     "Check",
     "Outcome",
+    "Term",
     "check_summary",
     "end",
     "gain_outcome",
@@ -52,33 +58,55 @@ __all__ = [
 
 # Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9.
 #
-# A check compares the estimate, a limit of its interval (`low(accuracy)<0.9`), or on request the whole interval.
+#     check      = term comparison (NUMBER | term)
+#     term       = [subject ":"] (metric | limit "(" metric ")")
+#     subject    = model | model "-" model              of the second, the difference is compared
+#     limit      = "low" | "high" | "estimate"          of the interval; without one the estimate, or on request all of it
+#     metric     = NAME ["@" (λ | score)]
+#     comparison = "<" | "<=" | ">" | ">="
+#
+# and one demand, which fails where the opposite is shown, and cannot tell where neither is:
+#
+#     demand     = "no-worse(" model "," model ")" [":" metric] ("<" | "<=") NUMBER
+#
+# Names of models may hold any of these characters: a text is read from the last comparison and the last colon outwards, and
+# what names a model is decided once the models are known.
 
-_SYNTAX = re.compile(
-    r"(?:(?P<model>.+):)?(?:(?P<limit>low|high)\(\s*)?(?P<metric>[A-Za-z0-9_-]+)(?:@(?P<at>[^<>=@()]+))?(?P<closed>\s*\))?\s*"
-    r"(?P<comparison><=|>=|<|>)\s*(?P<bound>[^<>=]+)"
-)
+_COMPARISON = re.compile(r"<=|>=|<|>")
+_DEMAND = re.compile(r"\s*no-worse\((?P<names>.+)\)\s*(?::(?P<metric>[^:]*))?", re.DOTALL)
+_LIMIT = re.compile(r"\s*(low|high|estimate)\(\s*")
+_NAME = re.compile(r"\s*([A-Za-z0-9_-]+)")
+_AT = re.compile(r"@([^<>=@()]*)")
 OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_LIMITS: dict[str | None, Literal["low", "high"] | None] = {"low": "low", "high": "high", None: None}
 DIGITS = 4  # significant ones of a value in a sentence
 SHOWN = 3  # names in a sentence before the others are counted
 NO_SCORE = "no model has an uncertainty score"
 
 
 @dataclass(frozen=True)
-class Check:
-    """A comparison that must not hold."""
+class Term:
+    """What stands on one side of a check."""
 
-    text: str  #: As it was given.
-    model: str | None  #: None: any model.
-    #: The limit of the interval that is compared; None: the estimate, or the whole interval.
-    limit: Literal["low", "high"] | None
+    text: str  #: The whole check, as it was given.
+    model: str | None  #: One model, or two with a hyphen between them; None: any model.
+    #: What is compared of the interval; None: the estimate, or the whole interval.
+    limit: Literal["low", "high", "estimate"] | None
     metric: str  #: A metric of the findings.
     tradeoff: float | None  #: λ, for "unified".
     score: str | None  #: Uncertainty score, for the ranking metrics; measure, for "calibration-pvalue".
+
+
+@dataclass(frozen=True)
+class Check(Term):
+    """A comparison that must not hold, or the demand that one model is no worse than another."""
+
     comparison: str
-    bound: float
+    bound: float  #: nan where another term is compared.
+    against: Term | None = None
+    demand: bool = (
+        False  #: Whether `model` names two models, of which the first has to be no worse by more than `bound`.
+    )
 
 
 @dataclass(frozen=True)
@@ -103,41 +131,92 @@ class Outcome:
 
 
 def parse_check(text: str) -> Check:
-    """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=; METRIC[@…] may stand in ``low(…)`` or ``high(…)``.
+    """Read one check by the grammar above; an error says at which character it ends.
 
     Examples
     --------
     >>> check = parse_check("DE:unified@0.5 > 0.3")
     >>> check.model, check.metric, check.tradeoff, check.comparison, check.bound
     ('DE', 'unified', 0.5, '>', 0.3)
-    >>> parse_check("DE:uq-auc@total-entropy<0.8").score
-    'total-entropy'
     >>> check = parse_check("DE:low(uq-auc@total-entropy) < 0.8")
     >>> check.model, check.limit, check.metric, check.score
     ('DE', 'low', 'uq-auc', 'total-entropy')
+    >>> parse_check("this:low(accuracy) < last:estimate(accuracy)").against.limit
+    'estimate'
+    >>> check = parse_check("no-worse(this,last) < 0.01")
+    >>> check.demand, check.model, check.metric, check.bound
+    (True, 'this,last', 'unified', 0.01)
     """
-    text = unicode_text(text)
-    found = _SYNTAX.fullmatch(text.strip())
-    bound = _number(found["bound"]) if found else None
-    at = found["at"].strip() if found and found["at"] is not None else None
-    if found is None or bound is None or at == "" or (found["limit"] is None) != (found["closed"] is None):
-        fail(
-            "--fail-if",
-            "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER, METRIC[@…] perhaps in low(…) or high(…)",
-            f"got {text!r}",
-            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:low(uq-auc@total-entropy)<0.8'",
-            code="syntax",
-        )
-    at_tradeoff = None if at is None else _number(at)
-    return Check(
-        text=text.strip(),
-        model=found["model"],
-        limit=_LIMITS[found["limit"]],
-        metric=metric_name(found["metric"]),
-        tradeoff=at_tradeoff,
-        score=at if at_tradeoff is None else None,
-        comparison=found["comparison"],
-        bound=bound,
+    text = unicode_text(text).strip()
+    found = list(_COMPARISON.finditer(text))
+    if not found:
+        raise _broken(text, len(text), "a comparison (<, <=, > or >=)")
+    at = found[-1]
+    bound = _number(text[at.end() :])
+    demand = _DEMAND.fullmatch(text[: at.start()])
+    if demand is not None:
+        if bound is None or bound <= 0:
+            raise _broken(text, at.end(), "a number above 0, the greatest difference that does not matter")
+        if at[0] not in ("<", "<="):
+            raise _broken(text, at.start(), "< or <=, as no-worse(…) is a difference that shall be small")
+        start = demand.start("metric")
+        metric = ("unified", None, None) if start < 0 else _metric(text, start, at.start(), "")
+        return Check(text, demand["names"], None, *metric, at[0], bound, demand=True)
+    subject, limit, *metric = _term(text, 0, at.start())
+    if bound is not None:
+        return Check(text, subject, limit, *metric, at[0], bound)
+    if not text[at.end() :].strip() or ":" not in text[at.end() :]:
+        raise _broken(text, at.end(), "a finite number, or MODEL:METRIC")
+    against = Term(text, *_term(text, at.end(), len(text)))
+    return Check(text, subject, limit, *metric, at[0], math.nan, against)
+
+
+def _term(text: str, start: int, end: int) -> Any:
+    """Subject, limit, metric, λ and score that stand between two places."""
+    colon = text.rfind(":", start, end)
+    subject = text[start:colon].strip() if colon >= 0 else None
+    if subject == "":
+        raise _broken(text, colon, "the name of a model")
+    begin = start if colon < 0 else colon + 1
+    limit = _LIMIT.match(text, begin, end)
+    if limit is None:
+        return subject, None, *_metric(text, begin, end, "")
+    return subject, limit[1], *_metric(text, limit.end(), end, limit[1])
+
+
+def _metric(text: str, start: int, end: int, limit: str) -> tuple[str, float | None, str | None]:
+    """Metric, λ and score up to a place, with the bracket that closes a limit."""
+    name = _NAME.match(text, start, end)
+    if name is None:
+        raise _broken(text, start, "the name of a metric")
+    place, at = name.end(), _AT.match(text, name.end(), end)
+    if at is not None and not at[1].strip():
+        raise _broken(text, at.end(), "a λ or a score")
+    tradeoff_at, score = None, None
+    if at is not None:
+        place, tradeoff_at = at.end(), _number(at[1])
+        score = at[1].strip() if tradeoff_at is None else None
+    rest = text[place:end]
+    if limit and not rest.lstrip().startswith(")"):
+        raise _broken(text, place, f") after what {limit}( is of")
+    rest = rest.lstrip().removeprefix(")") if limit else rest
+    if rest.strip():
+        raise _broken(text, end - len(rest.lstrip()), "the end of the term (a metric has letters, digits and hyphens)")
+    return metric_name(name[1]), tradeoff_at, score
+
+
+def _broken(text: str, place: int, wanted: str) -> InputError:
+    """The error about what is missing at one place of a check."""
+    read = text[:place].rstrip()
+    where = f"behind {read!r}" if read else "at its beginning"
+    return InputError(
+        "--fail-if",
+        f"needs {wanted} at character {place + 1}, {where}",
+        f"got {text!r}",
+        "write for example 'accuracy<0.9', 'DE:low(uq-auc@total-entropy)<0.8', 'new-old:accuracy<-0.01' or "
+        "'no-worse(new,old)<0.01'",
+        code="syntax",
+        facts={"place": place},
     )
 
 
@@ -162,7 +241,64 @@ def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> O
     >>> outcome_of(parse_check("accuracy<0.3"), a).sentences()
     ()
     """
-    return outcome_of_rows(check, _rows(check, assay), assay.model_names, on_intervals=on_intervals)
+    if check.demand:
+        return _demanded(check, assay)
+    rows = _rows_of(check, assay)
+    if check.against is None:
+        return outcome_of_rows(check, rows, assay.model_names, on_intervals=on_intervals)
+    others = _rows_of(check.against, assay)
+    if not rows or not others:
+        return Outcome(unclear=_undefined(check, assay.model_names, rows), text=check.text)
+    return _compared(check, check.against, rows, others[0], on_intervals=on_intervals)
+
+
+def _demanded(check: Check, assay: "Assay") -> Outcome:
+    """Whether one model is shown to be no worse than another by more than the bound."""
+    one, other = _pair(check, assay, ",")
+    at = _tradeoff_of_pair(check, assay)
+    with _about_check(check):
+        test = margin_of(assay, one, other, check.metric, check.bound, tradeoff=at)
+    d, what = test.difference, "E" if check.metric == "unified" and order_of(assay).priced else _what(check, assay)
+    ends = f"{level_text(d.level)} interval {significant(d.low, DIGITS)} to {significant(d.high, DIGITS)}"
+    found = f"{what} of {one} is {significant(float(d), DIGITS)} worse than that of {other} ({ends})"
+    said = {"text": check.text}
+    if test.pvalue_no_worse <= test.alpha:
+        return Outcome(**said)
+    if d.low > check.bound:
+        return Outcome(failed=(f"Check {check.text} failed: {found}.",), **said)
+    return Outcome(unclear=(f"Check {check.text} cannot tell: {found}.",), **said)
+
+
+def _what(check: Term, assay: "Assay") -> str:
+    """The name of what is compared."""
+    if check.metric == "unified" and not order_of(assay).priced:
+        return loss_name(assay)
+    return "error rate" if check.metric == "accuracy" else check.metric
+
+
+def _compared(
+    check: Check, against: Term, rows: list[dict[str, Any]], other: dict[str, Any], *, on_intervals: bool
+) -> Outcome:
+    """Which models fail a check against another term."""
+    holds = {True: [], False: [], None: []}  # type: dict[bool | None, list[dict[str, Any]]]
+    for row in rows:
+        compare = _COMPARISONS[check.comparison]
+        ends = [_ends(term, one, on_intervals=on_intervals) for term, one in ((check, row), (against, other))]
+        at_ends = {bool(compare(a, b)) if not math.isnan(a + b) else None for a in ends[0] for b in ends[1]}
+        holds[at_ends.pop() if len(at_ends) == 1 else None].append(row)
+    second = _finding(against, other)
+    return Outcome(
+        failed=tuple(f"Check {check.text} failed: {_finding(check, row)}, and {second}." for row in holds[True]),
+        unclear=tuple(f"Check {check.text} cannot tell: {_finding(check, row)}, and {second}." for row in holds[None]),
+        text=check.text,
+    )
+
+
+def _ends(term: Term, row: dict[str, Any], *, on_intervals: bool) -> tuple[float, ...]:
+    """What is compared of a finding: one number, or both ends of its interval."""
+    if term.limit is not None or not on_intervals:
+        return (row[term.limit or "estimate"],)
+    return row["low"], row["high"]
 
 
 def outcome_of_rows(
@@ -233,7 +369,7 @@ def _undefined(check: Check, model_names: Sequence[str], rows: list[dict[str, An
     )
 
 
-def _finding(check: Check, row: dict[str, Any]) -> str:
+def _finding(check: Term, row: dict[str, Any]) -> str:
     """The finding that was compared, with its interval."""
     value, low, high = (significant(row[key], DIGITS) for key in ("estimate", "low", "high"))
     interval = ", without an interval"
@@ -247,7 +383,56 @@ def _finding(check: Check, row: dict[str, Any]) -> str:
 # -- choosing what is compared ----------------------------------------------------------------------------------------
 
 
-def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
+def _rows_of(check: Term, assay: "Assay") -> list[dict[str, Any]]:
+    """What a term is of: one row for each model, or that of a difference."""
+    if check.model is None or check.model in assay.model_names or "-" not in check.model:
+        return _rows(check, assay)
+    one, other = _pair(check, assay, "-")
+    at = _tradeoff_of_pair(check, assay)
+    if check.metric in RANKING_METRICS and check.score is None:
+        known = listed(list(assay.uncertainty_names(one)))
+        rule, remedy = f"{check.metric} is known for the scores {known}", f"write {check.metric}@SCORE"
+        fail("--fail-if", rule, f"got {check.text!r}", remedy, code="choice")
+    with _about_check(check):
+        d = difference_of(assay, one, other, check.metric, tradeoff=at, score=check.score)
+    ends = {"estimate": float(d), "low": d.low, "high": d.high, "level": d.level, "notes": d.notes}
+    return [{"model": f"{one} − {other}", "score": check.score, **ends}]
+
+
+def _pair(check: Term, assay: "Assay", between: str) -> tuple[str, str]:
+    """The two models that a subject names."""
+    text, names = check.model or "", assay.model_names
+    cuts = [i for i, letter in enumerate(text) if letter == between]
+    found = [(a, b) for i in cuts if (a := text[:i].strip()) in names and (b := text[i + 1 :].strip()) in names]
+    if len(found) != 1:
+        many = f"{text!r} can be cut in {len(found)} ways" if found else f"{check.text!r} names {text!r}"
+        got = f"the models are {', '.join(map(named, names))}"
+        fail("--fail-if", many, got, f"name two of them, with one {between!r} between them", code="choice")
+    return found[0]
+
+
+def _tradeoff_of_pair(check: Term, assay: "Assay") -> float:
+    """λ of a difference of E: the one stated; of a demand, and where nothing depends on it, the default."""
+    priced = check.metric == "unified" and order_of(assay).priced
+    if priced and check.tradeoff is None and not (isinstance(check, Check) and check.demand):
+        fail("--fail-if", "E depends on λ", f"got {check.text!r}", "write unified@0.5, for example", code="choice")
+    if (check.tradeoff is not None and not priced) or (check.score is not None and check.metric not in RANKING_METRICS):
+        rule = f"{check.metric} does not depend on {'λ' if check.score is None else 'a score'}"
+        fail("--fail-if", rule, f"got {check.text!r}", "leave @ out", code="conflict")
+    return DEFAULT_TRADEOFF if check.tradeoff is None else check.tradeoff
+
+
+@contextmanager
+def _about_check(check: Term) -> Iterator[None]:
+    """Say in errors that they are about a check."""
+    try:
+        yield
+    except InputError as problem:
+        got = f"{problem.got}, in {check.text!r}"
+        raise problem.replace(parameter="--fail-if", rule=f"{problem.parameter} {problem.rule}", got=got) from problem
+
+
+def _rows(check: Term, assay: "Assay") -> list[dict[str, Any]]:
     """What the check compares, over all runs; nothing where no model has a score."""
     if check.model is not None and check.model not in assay.model_names:
         fail(
@@ -281,7 +466,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     return _at_tradeoff(_of_score(rows, check), check)
 
 
-def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
+def _of_score(rows: list[dict[str, Any]], check: Term) -> list[dict[str, Any]]:
     """Rows of the score asked for, where a metric is found for several scores."""
     known = list(dict.fromkeys(row["score"] for row in rows))
     if check.metric == OF_MEASURES and check.score is None:
@@ -308,7 +493,7 @@ def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
     return [row for row in rows if row["score"] == check.score]
 
 
-def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
+def _at_tradeoff(rows: list[dict[str, Any]], check: Term) -> list[dict[str, Any]]:
     """Rows at the λ asked for, where a metric depends on λ."""
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
@@ -365,6 +550,9 @@ GAIN_METRICS: "MappingProxyType[str, Callable[[GainResult], Estimate | None]]" =
 
 def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals: bool = False) -> Outcome:
     """Which models fail a check on the gain."""
+    if check.demand or check.against is not None:
+        rule, remedy = "a gain is compared with a number", "write for example 'correlation<0.05'"
+        fail("--fail-if", rule, f"got {check.text!r}", remedy, code="conflict")
     for given, known, what in (
         (check.metric, list(GAIN_METRICS), "the metric"),
         (check.model, [one.method for one in results], "the model"),

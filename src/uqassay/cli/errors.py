@@ -40,6 +40,8 @@ _COMMON = {
     "n_draws": "--draws",
     "nonspecificity": "--nonspecificity",
     "columns": "--columns",
+    "missing": "--missing-confidence",
+    "model_column": "--model-column",
     "id": "--id",
     "ignore_label": "--ignore-label",
     "normalise": "--normalise",
@@ -136,7 +138,17 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
 _MODEL_IN_TEXT = re.compile(r"""\b(?:models|inside|outside)\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[\d+\])?""")
 _MODEL = re.compile(r"""(\w+)\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[(\d+)\])?(?:\.(.+))?""", re.DOTALL)
 # Options that say how a file is read: they are meant even where the error is about that file
-_OF_READING = ("columns", "id", "kind", "member_axis", "normalise", "positive", "variance_is")
+_OF_READING = (
+    "columns",
+    "id",
+    "kind",
+    "member_axis",
+    "missing",
+    "model_column",
+    "normalise",
+    "positive",
+    "variance_is",
+)
 _OF_COMMON_INSTANCES = ("rank", "refuse", "report")  # commands with --common-instances
 _WITHOUT_VOTES = ("calibration-test", "gain", "refuse")  # commands without --votes-are
 _MOST_TYPED = 12  # names that a remedy spells out
@@ -367,6 +379,11 @@ def _run(facts: Facts) -> dict[str, str]:
     return {"remedy": remedy, "got": f"got {facts['run'] + 1}"} if "run" in facts else {"remedy": remedy}
 
 
+def _correct(facts: Facts) -> dict[str, str]:
+    """A column of what was right that is not there, or holds something else."""
+    return {} if "row" in facts else {"remedy": "name it by --correct-column"}
+
+
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # Among the facts are the name of the command and the parameter of the error.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
@@ -389,6 +406,14 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "mismatch": _mismatch,
     "range": _outside_the_classes,
     ("calibration", "choice"): "choose from them, or pass --calibration none",
+    ("confidence", "choice"): "name it by --confidence-column",
+    (
+        "confidence",
+        "missing",
+    ): "pass --missing-confidence 0 to count them as least sure, or leave them out of all files",
+    ("correct", "choice"): _correct,
+    ("correct", "missing"): "name it by --correct-column",
+    ("model_column", "choice"): "name the column that has the name of the model by --model-column",
     ("columns", "ambiguous"): _columns,
     ("columns", "duplicate"): _too_few_columns,
     ("columns", "missing"): _columns,

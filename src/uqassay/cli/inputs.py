@@ -23,10 +23,10 @@ from uqassay.files import plain_target
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.native import share_on_threads
 from uqassay.notes import Note
-from uqassay.predictions import FromFile, Members, Prediction
+from uqassay.predictions import Answers, FromFile, Members, Prediction
 from uqassay.predictions.base import checked_class_names
 from uqassay.predictions.dask import file_on_dask, has_rows
-from uqassay.predictions.files import inspect_file, load, load_column, load_labels
+from uqassay.predictions.files import inspect_file, load, load_answers, load_column, load_labels
 from uqassay.statistics import check_margin
 from uqassay.text import count, listed, listed_names
 
@@ -35,6 +35,7 @@ __all__ = [
     "HOLDS",
     "INPUT",
     "NORMALISED",
+    "OF_ANSWERS",
     "OUTPUT",
     "READING_OPTIONS",
     "REQUEST_OPTIONS",
@@ -111,6 +112,11 @@ class Reading:
     columns: str | None = None  #: Columns of the classes, with commas between them.
     id: str | None = None
     positive: str | None = None
+    #: correct_column, confidence_column, missing_confidence: Of answers that are right or wrong, see `load`.
+    correct_column: str | None = None
+    confidence_column: str | None = None
+    missing_confidence: float | None = None
+    model_column: str | None = None  #: Column that names the model, where one file has the answers of several.
     class_names: str | None = None  #: Names with commas between them, or a file.
     ignore_label: str | None = None  #: Label of instances that are left out.
     votes_are: str | None = None  #: "counts" or "single", what a table of whole numbers as labels or votes holds.
@@ -123,6 +129,11 @@ class Reading:
         """Options of `load` about the columns of tables."""
         columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
         given = {"columns": columns, "id": self.id, "positive": self.positive}
+        given |= {
+            "correct": self.correct_column,
+            "confidence": self.confidence_column,
+            "missing": self.missing_confidence,
+        }
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -184,8 +195,8 @@ class Loaded:
     """Predictions, labels and groups that were read from the files."""
 
     runs: dict[str, list[Prediction]]  #: The training runs of each model.
-    #: labels, groups: (n,)
-    labels: FromFile
+    #: labels, groups: (n,); no labels of answers, which hold what was right
+    labels: FromFile | None
     groups: FromFile | None
     class_names: tuple[str, ...] | None  #: Those that were given as an option.
     ignore_label: int | str | None
@@ -218,7 +229,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             code="choice",
         )
     subgroups = request.subgroup_files()
-    loaded = load_request(request, say)
+    loaded = load_request(request, say, answers=True)
     in_assay = {name: f"subgroups[{name!r}]" for name in subgroups}
     files = loaded.files | {"focal_sets": request.focal_sets} | {in_assay[name]: subgroups[name] for name in subgroups}
     shown = {"y_true": ""} | {in_assay[name]: f"subgroup {name!r}" for name in subgroups}
@@ -256,22 +267,33 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     return judged
 
 
-def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
-    """Read predictions, labels and groups."""
+def load_request(request: AssayRequest, say: Callable[[str], None], *, answers: bool = False) -> Loaded:
+    """Read predictions, labels and groups; of answers, which have no labels, for commands that take them."""
     files, reading = model_files(request.models), request.reading
     names = reading.names()
     given = None if request.labels is None else read_labels(request.labels, reading)
-    runs, facts = load_models(
-        files, reading, like=class_texts(names, given), say=say, by_workers=request.cluster is not None
-    )
+    if reading.model_column is not None:
+        runs, facts = answers_by_model(files, reading), dict[Path, dict[str, Any]]()
+    else:
+        runs, facts = load_models(
+            files, reading, like=class_texts(names, given), say=say, by_workers=request.cluster is not None
+        )
     if request.common_instances:
         runs = only_common_instances(files, runs)
+    groups = read_groups(request.groups, reading)
+    grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
+    if all(isinstance(run, Answers) for of_model in runs.values() for run in of_model):
+        if not answers:
+            rule, remedy = "must state probabilities of classes", "judge answers by uqassay report, rank or refuse"
+            fail("models", rule, "got answers that are right or wrong", remedy, code="undefined")
+        if given is not None:
+            remedy = "leave it out: the files hold what was right"
+            fail("--labels", "has no meaning for answers", f"got {request.labels}", remedy, code="conflict")
+        return Loaded(runs, None, groups, names, reading.ignore_label, {"y_true": None, "groups": grouped_by})
     found = labels_of(request.labels, given, reading, facts, runs)
     if found is None:
         fail("--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing")
     labels, source = found
-    groups = read_groups(request.groups, reading)
-    grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
     return Loaded(
         runs, labels, groups, names, label_to_ignore(reading, labels), {"y_true": source, "groups": grouped_by}
     )
@@ -281,7 +303,7 @@ def without_ignored(loaded: Loaded) -> Loaded:
     """The same without the instances whose label is to be ignored."""
     from uqassay.evidence.align import without_label
 
-    if loaded.ignore_label is None:
+    if loaded.ignore_label is None or loaded.labels is None:
         return loaded
     with about_files(loaded.files, {"y_true": ""}):
         kept = without_label(
@@ -330,6 +352,19 @@ def load_models(
     calls = [(path, axes[name]) for name, paths in files.items() for path in paths]
     found = iter(share_on_threads(one, calls, threads=available_cores(), progress=say))
     return {name: [next(found) for _ in paths] for name, paths in files.items()}, facts
+
+
+def answers_by_model(files: Mapping[str, Sequence[Path]], reading: Reading) -> dict[str, list[Prediction]]:
+    """The answers of the models in these files, whose rows a column divides; files of the same model are its runs."""
+    table = reading.of_tables()
+    unfit = next((name for name in ("columns", "positive") if name in table), None)
+    if unfit is not None:
+        fail(f"--{unfit}", "has no meaning with --model-column", f"got {table[unfit]}", "leave it out", code="conflict")
+    runs: dict[str, list[Prediction]] = {}
+    for path in (path for paths in files.values() for path in paths):
+        for name, answers in load_answers(path, model_column=reading.model_column or "model", **table).items():
+            runs.setdefault(name, []).append(answers)
+    return runs
 
 
 def load_normalised(path: Path, **options: Any) -> Prediction:
@@ -815,10 +850,11 @@ Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", mi
 FailIf = Annotated[
     list[str] | None,
     option(
-        "Exit with code 1 where this holds: accuracy<0.9, DE:high(ece)>0.05 or unified@0.5>0.3 (repeatable). low(…) and "
-        "high(…) are the limits of the interval.",
+        "Exit with code 1 where this holds: accuracy<0.9, DE:high(ece)>0.05, unified@0.5>0.3, new-old:accuracy<-0.01 or "
+        "new:low(accuracy)<old:estimate(accuracy) (repeatable). low(…) and high(…) are the limits of the interval. "
+        "no-worse(new,old)<0.01 demands that new is shown to be no worse by 0.01; code 3 where that cannot be told.",
         OUTPUT,
-        metavar="[MODEL:]METRIC[@λ or @SCORE]<NUMBER",
+        metavar="[MODEL[-MODEL]:]METRIC[@λ or @SCORE]<NUMBER",
     ),
 ]
 OnIntervals = Annotated[
@@ -838,6 +874,7 @@ Markdown = Annotated[
 ]
 Json = Annotated[bool, option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]
 
+OF_ANSWERS = ("correct_column", "confidence_column", "missing_confidence", "model_column")  # options of `Reading`
 READING_OPTIONS: dict[str, Any] = {
     "member_axis": Annotated[
         list[str],
@@ -879,6 +916,30 @@ READING_OPTIONS: dict[str, Any] = {
         ),
     ],
     "id": Annotated[str | None, option("Column of tables that identifies the cases.", INPUT, "--id", metavar="COLUMN")],
+    "correct_column": Annotated[
+        str | None,
+        option(
+            "Column of what was right, of answers that are right or wrong (correct unless given).",
+            INPUT,
+            metavar="COLUMN",
+        ),
+    ],
+    "confidence_column": Annotated[
+        str | None,
+        option(
+            "Column of the confidence that was stated with each answer (confidence unless given).",
+            INPUT,
+            metavar="COLUMN",
+        ),
+    ],
+    "missing_confidence": Annotated[
+        float | None,
+        option("What a missing confidence counts as, such as 0; refused unless given.", INPUT, metavar="NUMBER"),
+    ],
+    "model_column": Annotated[
+        str | None,
+        option("Column that names the model, where a file has the answers of several models.", INPUT, metavar="COLUMN"),
+    ],
     "positive": Annotated[
         str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
     ],

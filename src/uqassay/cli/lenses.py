@@ -20,6 +20,7 @@ from uqassay.cli.inputs import (
     COLUMN,
     HOLDS,
     INPUT,
+    OF_ANSWERS,
     OUTPUT,
     SURE,
     AssayRequest,
@@ -96,7 +97,7 @@ HEADERS = ("ROC-AUC", "FPR95", "AUPR", "SCOD-AURC")
 SHOWN_SCORES = 3  # that a note names before the others are counted
 
 
-@takes_reading("positive")
+@takes_reading("positive", *OF_ANSWERS)
 def ood_command(
     models: Models,
     out: Annotated[
@@ -487,7 +488,7 @@ STUDY = "study.json"  # in the folder of a study
 PAIR = 2
 
 
-@takes_reading("votes_are")  # votes are refused
+@takes_reading("votes_are", *OF_ANSWERS)  # votes are refused
 def gain_command(
     context: typer.Context,
     files: Annotated[

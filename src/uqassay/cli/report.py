@@ -67,6 +67,7 @@ from uqassay.predictions.files import LossyFormatWarning, inspect_file, save, wh
 from uqassay.predictions.labels import CLASS_ORDERS
 from uqassay.predictions.rows import Known, in_rows_of
 from uqassay.report.sentences import CONCERNING
+from uqassay.results import plain
 from uqassay.statistics import Estimate, MoreData, VarianceShare
 from uqassay.text import (
     count,
@@ -784,8 +785,8 @@ def rank_command(
         found_at = tradeoffs or assay.tradeoffs
         parts = parts_json(assay, found_at) if as_json else []
     if as_json:
-        found = {"schema": "uqassay.ranking/2", "default_tradeoff": DEFAULT_TRADEOFF}
-        found["metrics"] = assay.metrics().rows()
+        found = {"schema": "uqassay.ranking/3", "default_tradeoff": DEFAULT_TRADEOFF, "headline": assay.headline()}
+        found |= {"verdict": assay.verdict(), "claims": plain(assay.rows("claims")), "metrics": assay.metrics().rows()}
         found |= ranking_json(assay, found_at)
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:
@@ -839,7 +840,7 @@ def tradeoff_command(
 # The commands `inspect` and `convert`: what a file holds, and the same prediction in another format.
 
 
-@takes_reading("normalise", "class_names", "ignore_label", "votes_are")
+@takes_reading("normalise", "class_names", "ignore_label", "votes_are", "model_column")
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="A prediction file.", show_default=False)],
     reading: Reading = Reading(),  # noqa: B008
@@ -856,7 +857,7 @@ def inspect_command(
         print_file(found)
 
 
-@takes_reading("class_names", "ignore_label", "votes_are")
+@takes_reading("class_names", "ignore_label", "votes_are", "model_column")
 def convert_command(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="A prediction file.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file to write.", show_default=False)],

@@ -14,11 +14,13 @@ from uqassay.evidence.baselines import has_held_out, loss_of
 from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.findings import widened
+from uqassay.evidence.mistakes import compare_two_rankings
 from uqassay.evidence.order import loss_name, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import (
     LossReading,
     cases_of,
     detectable_at,
+    excess_over,
     loss_lines,
     margin_test_at,
     mean_metrics,
@@ -30,14 +32,17 @@ from uqassay.evidence.pair_tests import (
 )
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
+from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes, tradeoff_scale
 from uqassay.notes import Note
 from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, as_table, row_of, spread
 from uqassay.statistics import (
     Estimate,
+    MarginTest,
     PairedComparison,
     VarianceComponents,
     VarianceShare,
+    paired_margin_test,
     paired_mean_test,
     student_draws,
     variance_components,
@@ -57,9 +62,11 @@ __all__ = [
     "Ranking",
     "Spread",
     "compare_at",
+    "difference_of",
     "draws_of",
     "intervals_text",
     "limit_notes",
+    "margin_of",
     "metric_label",
     "only_unit",
     "ranked_at",
@@ -188,6 +195,41 @@ def compare_at(
     wanted = assay.settings.margin if margin is None else margin
     within = None if wanted is None else margin_test_at(assay, a, b, tradeoff, wanted)
     return replace(test, margin=within, detectable=detectable_at(assay, a, b, tradeoff))
+
+
+def difference_of(
+    assay: Judged, a: str, b: str, metric: str, *, tradeoff: float = DEFAULT_TRADEOFF, score: str | None = None
+) -> Estimate:
+    """One metric of model a minus that of model b, with the interval of the paired test of these two alone."""
+    if metric in RANKING_METRICS:
+        return compare_two_rankings(assay, (a, score or ""), (b, score or ""), metric=metric).difference
+    _check_paired(assay, metric)
+    if metric == "unified":
+        return compare_at(assay, a, b, tradeoff).difference
+    columns = [one_run(mean_values(assay, name, metric, tradeoff)) for name in (a, b)]
+    return paired_mean_test(*columns, groups=assay.groups, level=assay.settings.level).difference
+
+
+def margin_of(
+    assay: Judged, a: str, b: str, metric: str, margin: float, *, tradeoff: float = DEFAULT_TRADEOFF
+) -> MarginTest:
+    """Whether model a is no worse than model b by more than a margin of one metric; accuracies by their error rates."""
+    _check_paired(assay, metric)
+    if metric == "unified":
+        return margin_test_at(assay, a, b, tradeoff, margin)
+    losses = [one_run(mean_values(assay, name, metric, tradeoff)) for name in (a, b)]
+    if metric == "accuracy":
+        losses = [1.0 - correct for correct in losses]
+    bound = float(excess_over(assay, LossReading(assay[a]), LossReading(assay[b]), metric))
+    return paired_margin_test(*losses, margin=margin, groups=assay.groups, level=assay.settings.level, bound=bound)
+
+
+def _check_paired(assay: Judged, metric: str) -> None:
+    """Refuse metrics without a paired test: calibration errors, and sizes, whose estimates share random orders."""
+    known = tuple(name for name in mean_metrics(assay) if name != "nonspecificity")
+    if metric not in known:
+        rule = f"must be one of {', '.join((*known, *RANKING_METRICS))}, of which differences are tested"
+        fail("metric", rule, f"got {metric!r}", "choose one of them, or compare the limits of both", code="choice")
 
 
 def _compared(

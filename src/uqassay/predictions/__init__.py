@@ -6,7 +6,7 @@ from uqassay.predictions.answers import Answers
 from uqassay.predictions.arrays_on_disk import read_npz
 from uqassay.predictions.base import CORE_BYTES, Prediction, per_instance
 from uqassay.predictions.dask import DaskPrediction, check_chunks, is_dask_array
-from uqassay.predictions.files import file_hash, inspect_file, load, load_labels, read_arrays, save
+from uqassay.predictions.files import file_hash, inspect_file, load, load_answers, load_labels, read_arrays, save
 from uqassay.predictions.labels import class_indices, in_order_of_ids, labels_for, portable_labels, take_index
 from uqassay.predictions.points import (
     Box,
@@ -53,6 +53,7 @@ __all__ = [
     "is_dask_array",
     "labels_for",
     "load",
+    "load_answers",
     "load_labels",
     "member_probs",
     "member_rows",

@@ -1,4 +1,4 @@
-"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
+"""Reading and writing predictions: load, load_answers, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
@@ -34,11 +34,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_numeric, lone_surrogates, still_whole
-from uqassay.checks import fail
+from uqassay.checks import a, fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import draft_of, problems_named
 from uqassay.frames import FromFile
 from uqassay.notes import Note
+from uqassay.predictions.answers import Answers
 from uqassay.predictions.arrays_on_disk import (
     ZARR_MARKERS,
     Arrays,
@@ -82,6 +83,7 @@ __all__ = [
     "file_hash",
     "inspect_file",
     "load",
+    "load_answers",
     "load_column",
     "load_labels",
     "open_contents",
@@ -116,6 +118,9 @@ def load(
     columns: Sequence[str] | None = None,
     id: str | None = None,
     positive: str | None = None,
+    correct: str | None = None,
+    confidence: str | None = None,
+    missing: float | None = None,
     like: Sequence[str] = (),
 ) -> Prediction:
     """Read a prediction from a file.
@@ -125,8 +130,8 @@ def load(
     path : str or path
         A file of one of the formats above. The keys decide the kind: `probs` with two axes is a `Point`, with three
         (n, M, K) `Members` (optional `weights`); `alpha`; `lower` and `upper`; `masses` or `beliefs` with `focal_sets`;
-        `vertices`; `mean`, `variance` and `variance_is`; `logits`, which go through a softmax; `sets`. A `.npy` file holds
-        `probs`, or `sets` as truth values.
+        `vertices`; `mean`, `variance` and `variance_is`; `logits`, which go through a softmax; `sets`; where none of these is
+        there, `correct`, perhaps with `confidence`, for `Answers`. A `.npy` file holds `probs`, or `sets` as truth values.
         Also read where present: `class_names` (or `classes`), `ids`, `groups`, and the settings of the kind. Other keys
         are ignored. Labels are read by `load_labels`.
     kind : str, optional
@@ -145,6 +150,10 @@ def load(
         Column of a table that identifies the instances.
     positive : str, optional
         The class whose probability `y_prob` is, in a table of `y_true` and `y_prob`.
+    correct, confidence : str, optional
+        Columns of `Answers`: what was right, and the stated confidence; by default those of these names.
+    missing : float, optional
+        What a missing confidence of `Answers` counts as; by default it is refused.
     like : sequence of str
         Names that some classes are known to have, such as those of the labels in another file.
 
@@ -172,7 +181,9 @@ def load(
     """
     path = as_path(path)
     with problems_named(path):
-        reading = TableReading(columns, id, like, logits=asks_logits(kind), normalise=normalise)
+        reading = TableReading(
+            columns, id, like, asks_logits(kind), normalise=normalise, correct=correct, confidence=confidence
+        )
         contents = open_contents(path, kind, reading=reading, positive=positive)
         kind = None if asks_layout(kind) else kind
         if contents.bare:
@@ -189,7 +200,12 @@ def load(
         _check_draws_ordered(arrays, path)
         try:
             return prediction_from_arrays(
-                arrays, kind=kind, member_axis=member_axis, normalise=normalise, variance_is=variance_is
+                arrays,
+                kind=kind,
+                member_axis=member_axis,
+                normalise=normalise,
+                variance_is=variance_is,
+                missing=missing,
             )
         except InputError as problem:
             if contents.classes and problem.code in ("sum", "not-probabilities"):
@@ -212,6 +228,79 @@ def load(
             line = int(contents.lines[row])
             source = f"{path.name}, {contents.counted} {line}"
             raise problem.replace(source=source, facts=problem.facts | {"line": line}) from problem
+
+
+def load_answers(
+    path: str | os.PathLike[str],
+    *,
+    model_column: str = "model",
+    correct: str | None = None,
+    confidence: str | None = None,
+    id: str | None = None,
+    missing: float | None = None,
+) -> dict[str, Answers]:
+    """Read the answers of several models from one table, whose rows are divided by a column that names the model.
+
+    Parameters
+    ----------
+    path : str or path
+        A `.csv`, `.tsv`, `.parquet`, `.jsonl` or `.json` file with a row for each model and question.
+    model_column : str
+        The column that names the model.
+    correct, confidence, id, missing
+        As in `load`. Without ids, the rows of every model must be about the same questions in the same order.
+
+    Returns
+    -------
+    dict of str to Answers
+        The models in the order in which they first occur, as `assay` takes them.
+
+    Raises
+    ------
+    FileFormatError
+        As for `load`; there is no such column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, uqassay as uq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "answers.csv")
+    >>> _ = path.write_text("model,id,correct,confidence\na,q1,1,0.9\na,q2,0,0.4\nb,q2,1,0.7\nb,q1,0,0.2\n")
+    >>> found = uq.load_answers(path)
+    >>> {name: answers.confidence.tolist() for name, answers in found.items()}, found["b"].ids.tolist()
+    ({'a': [0.9, 0.4], 'b': [0.7, 0.2]}, ['q2', 'q1'])
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        contents, reading = read_contents(path), TableReading(id=id, correct=correct, confidence=confidence)
+        if model_column not in contents.columns:
+            got, remedy = f"found {shown_keys(contents.columns)}", "name the column that has the name of the model"
+            fail("model_column", f"{model_column!r} must be a column of the file", got, remedy, code="choice")
+        values = {name: np.asarray((each.written or each).read()) for name, each in contents.columns.items()}
+        names = np.array([str(name) for name in values.pop(model_column).tolist()])
+        found = {}
+        for name in dict.fromkeys(names.tolist()):
+            rows = np.flatnonzero(names == name)
+            columns = {key: _in_memory(column[rows], key) for key, column in values.items()}
+            part = roles(Contents(columns=columns, in_text=contents.in_text), reading)
+            if "correct" not in part.arrays:
+                rule, remedy = "must have a column of what was right", "name it correct, or pass its name"
+                fail("correct", rule, f"found {shown_keys(columns)}", remedy, code="missing")
+            arrays = {key: part.arrays[key].read() for key in needed_keys(part.arrays, "answers")}
+            try:
+                answers = prediction_from_arrays(arrays | {"notes": part.notes}, kind="answers", missing=missing)
+            except InputError as problem:  # whose rows are those of this model
+                raise problem.replace(source=f"{path.name}, answers of {name}") from problem
+            found[name] = a(Answers, answers, "correct", "")
+        return found
+
+
+def _in_memory(values: NDArray[Any], name: str) -> StoredArray:
+    """A column that was read; text has the type that readers give it, by which columns that identify the rows are known."""
+    if values.dtype.kind != "U":
+        return StoredArray.in_memory(values, name)
+    return StoredArray(values.shape, "str", lambda: values, name=name)
 
 
 def load_labels(
@@ -463,7 +552,7 @@ _PARTS = {
     "class_order": "that the order of the class names means nothing",
 }
 _LEFT_OUT = dict.fromkeys((".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".json"), _PARTS)
-_TABLE = {"probs", "class_names", "ids", "groups", "labels"}
+_TABLE = {"probs", "class_names", "ids", "groups", "labels", "correct", "confidence"}
 _HELD = {".npy": {"probs"}} | dict.fromkeys(TABLES, _TABLE) | dict.fromkeys(RECORDS, _TABLE | {"weights"})
 
 
@@ -477,7 +566,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     Parameters
     ----------
     prediction : Prediction
-        Any of the eight kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
+        Any of the nine kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`; `Answers`
+        go into all but `.npy`. Numbers
         in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the
@@ -576,7 +666,7 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
         return
     keys = {key for key in arrays if key == "key_names" or is_key_column(key, arrays)}
     beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]) - keys)
-    if "probs" not in arrays or beyond:
+    if not {"probs", "correct"} & set(arrays) or beyond:
         rule, remedy = f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more", "save it as .npz"
         fail("prediction", rule, f"this prediction has {listed(beyond or sorted(arrays))}", remedy, code="format")
 
@@ -637,13 +727,16 @@ def inspect_file(
     columns: Sequence[str] | None = None,
     id: str | None = None,
     positive: str | None = None,
+    correct: str | None = None,
+    confidence: str | None = None,
+    missing: float | None = None,
     like: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a file holds, from names and shapes alone (tables of text are read); JSON-able.
 
     Parameters
     ----------
-    path, kind, member_axis, variance_is, columns, id, positive, like
+    path, kind, member_axis, variance_is, columns, id, positive, correct, confidence, missing, like
         As in `load`.
 
     Returns
@@ -676,7 +769,7 @@ def inspect_file(
     """
     path = as_path(path)
     with problems_named(path):
-        reading = TableReading(columns, id, like, asks_logits(kind))
+        reading = TableReading(columns, id, like, asks_logits(kind), correct=correct, confidence=confidence)
         contents = open_contents(path, kind, reading=reading, positive=positive)
         roles = _taken_for(contents) if path.suffix.lower() in (*TABLES, *RECORDS) else {}
         made = _made(contents) | _twice(contents) | {"class_order"}
@@ -765,6 +858,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 def _taken_for(contents: Contents) -> dict[str, str]:
     """What each column of a table is taken for."""
     roles = {"labels": "label", "ids": "id", "groups": "group", "probs": "class"}
+    roles |= {key: key for key in ("correct", "confidence")}
     role = {
         array.name: roles[ALIASES.get(key, key)]
         for key, array in contents.arrays.items()
@@ -803,6 +897,8 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
     else:
         form = choose_form(contents.arrays, kind)
         shape = contents.arrays[FORMS[form].keys[0]].shape
+    if form == "answers":
+        return {"kind": form, "n_instances": shape[0]}
     if len(shape) not in (2, 3):
         fail(FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape")
     by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3

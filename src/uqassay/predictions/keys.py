@@ -13,6 +13,7 @@ from uqassay.checks import fail, whole
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, positions, says_more
 from uqassay.notes import Note
+from uqassay.predictions.answers import Answers
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.column_roles import (
@@ -90,6 +91,7 @@ FORMS = {
     "vertices": Form(("vertices",)),
     "gaussian-logits": Form(("mean", "variance"), ("variance_is", "n_draws", "seed", "shared_draws")),
     "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
+    "answers": Form(("correct",), ("confidence",)),  # where no other form is complete
 }
 KINDS = ("point", "members", *FORMS)
 KNOWN_KEYS = (
@@ -107,6 +109,8 @@ def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
     found = list(keys)
     shown = shown_keys([*found, *others])
     complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
+    if kind is None and len(complete) > 1 and "answers" in complete:  # what was right may stand beside probabilities
+        complete.remove("answers")
     if kind is not None:
         wanted = form_of_kind(kind)
         if wanted not in complete:
@@ -215,6 +219,8 @@ class TableReading:
     like: Sequence[str] = ()
     logits: bool = False
     normalise: bool = False
+    correct: str | None = None
+    confidence: str | None = None
 
 
 AS_IT_IS = TableReading()  # nothing is said
@@ -227,7 +233,8 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     """
     columns = contents.columns
     stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
-    table = _table(contents, excepted=columns if stated else ())
+    graded = reading.correct is not None or reading.confidence is not None
+    table = _table(contents, excepted=columns if stated or graded else ())
     if reading.logits:
         table = replace(table, of="logits")
     decide = partial(
@@ -247,6 +254,8 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
         if of_counts is not None and not not_normalisable(table.values(of_counts.columns)).any():
             classes = of_counts
     arrays, other = dict(contents.arrays), dict(contents.other)
+    answered = {} if stated or classes is not None else _columns_of_answers(columns, reading)
+    arrays |= {role: columns[name].written or columns[name] for role, name in answered.items()}
     order_of_names = contents.class_order
     if classes is not None and not stated:
         wanted = classes.columns
@@ -264,7 +273,7 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
             continue
         if role not in arrays:
             arrays[role] = column.written or column
-    taken = set() if classes is None else set(classes.columns)
+    taken = set(answered.values()) if classes is None else set(classes.columns)
     rest = [name for name in found.others if name not in taken and not columns[name].index]
     identifying = [
         name
@@ -283,11 +292,25 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     if classes is not None and classes.by_sum:
         taken_text = f"the classes are the columns that together sum to 1: {shown_keys(classes.columns)}"
         notes = (*notes, Note("columns-taken", taken_text, {"columns": classes.columns}))
-    if left and (classes is not None or stated):
+    told += [f"{shown_keys([name])} as {role}" for role, name in answered.items() if role != name]
+    if left and (classes is not None or stated or answered):
         text = f"columns left out: {shown_keys(left)}" + (f"; used: {', '.join(told)}" if told else "")
         notes = (*notes, Note("columns-ignored", text, {"columns": tuple(left)}))
     used = {} if classes is None else {name: columns[name] for name in classes.columns}
     return replace(contents, arrays=arrays, other=other, classes=used, notes=notes)
+
+
+def _columns_of_answers(columns: Mapping[str, StoredArray], reading: TableReading) -> dict[str, str]:
+    """The columns of what was right, and of the stated confidence if there is one; none where nothing was graded."""
+    lower = {name.lower(): name for name in reversed(list(columns))}
+    found = {}
+    for role, asked in (("correct", reading.correct), ("confidence", reading.confidence)):
+        if asked is not None and asked not in columns:
+            fail(role, "must be a column of the file", f"found {shown_keys(columns)}", "check the name", code="choice")
+        name = lower.get(role) if asked is None else asked
+        if name is not None:
+            found[role] = name
+    return found if "correct" in found else {}
 
 
 def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputError:
@@ -302,7 +325,11 @@ def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputErr
     choose = f"name the classes by columns=[{', '.join(map(repr, likely[:8]))}{', …' if len(likely) > 8 else ''}]"
     rule, got, remedy, look = "the columns of the classes must be known by their names", "", choose, ""
     values = table.values(free) if free else np.empty((0, 0))
-    if len(free) < 2:
+    stated = next((name for name in names if name == reading.confidence or name.lower() == "confidence"), None)
+    if len(free) < 2 and stated is not None:
+        rule = "a stated confidence needs a column of what was right"
+        remedy = "add a column correct, 1 where the answer is right and 0 where it is wrong"
+    elif len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
         if len(free) == 1 and not np.isnan(values).all() and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
@@ -424,6 +451,7 @@ def prediction_from_arrays(
     member_axis: int = 1,
     normalise: bool = False,
     variance_is: str | None = None,
+    missing: float | None = None,
 ) -> Prediction:
     """Prediction of the kind that the keys make; keys that are not known are ignored.
 
@@ -438,9 +466,14 @@ def prediction_from_arrays(
         Divide non-negative probabilities by their sums first.
     variance_is : {"aleatoric", "epistemic"}, optional
         Meaning of `variance`, where the arrays do not state it; see `GaussianLogits`.
+    missing : float, optional
+        What a missing confidence of `Answers` counts as.
     """
     _check_options(member_axis, normalise)
     form = choose_form(arrays, kind)
+    if missing is not None and form != "answers":
+        got = f"found {' and '.join(FORMS[form].keys)}"
+        fail("missing", "applies to answers with a stated confidence", got, "leave it out", code="conflict")
     if normalise and form not in ("probs", "vertices"):
         rule = "applies to probs and vertices"
         fail("normalise", rule, f"found {' and '.join(FORMS[form].keys)}", "leave it out", code="conflict")
@@ -463,6 +496,8 @@ def prediction_from_arrays(
             return Members.from_logits(logits, named.get("weights"), member_axis=member_axis, **carried)
         case "dirichlet":
             return Dirichlet(named["alpha"], **settings, **carried)
+        case "answers":
+            return Answers(named["correct"], named.get("confidence"), missing, **(carried | {"class_names": None}))
         case "intervals":
             return Intervals(named["lower"], named["upper"], **carried)
         case "class-sets":
@@ -621,7 +656,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
     for key in FORMS[form].settings:
         if key == "variance_is" and named.get(key) is not None:
             found[key] = _one_text(named[key], key)
-        elif key not in ("weights", "log_partition") and named.get(key) is not None:
+        elif key not in ("weights", "log_partition", "confidence") and named.get(key) is not None:
             value = as_array(named[key], key)
             if value.size != 1 or value.dtype.kind not in "iub":
                 fail(key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape")

@@ -110,12 +110,12 @@ def read_tsv(path: Path) -> Contents:
 def write_csv(path: Path, arrays: Arrays, *, separator: str = ",") -> None:
     """Write every number with the digits that give it back exactly; all are read back as float64."""
     columns = _table_columns(arrays, ".csv" if separator == "," else ".tsv")
-    probs = np.asarray(arrays["probs"])
+    stated = np.asarray(arrays["probs" if "probs" in arrays else "correct"])
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, delimiter=separator, lineterminator="\n", quoting=_quoting(columns))
         writer.writerow(columns)
-        for rows in row_chunks(len(probs), 8 * len(columns), chunk_bytes=2**20):
-            still_whole(probs)
+        for rows in row_chunks(len(stated), 8 * len(columns), chunk_bytes=2**20):
+            still_whole(stated)
             writer.writerows(zip(*(column[rows].tolist() for column in columns.values()), strict=True))
 
 
@@ -428,7 +428,9 @@ def _quoting(columns: dict[str, NDArray[Any]]) -> Literal[0, 2]:
 
 
 def _table_columns(arrays: Arrays, suffix: str) -> dict[str, NDArray[Any]]:
-    """Columns of a point prediction by name."""
+    """Columns of a point prediction, or of answers, by name."""
+    if "correct" in arrays:
+        return _of_answers(arrays)
     probs, remedy = arrays.get("probs"), "save it as .npz"
     if probs is None or probs.ndim != 2:
         held = listed(sorted(set(arrays) - {"labels", "class_names", "ids", "groups", "notes", "note_codes"}))
@@ -440,6 +442,11 @@ def _table_columns(arrays: Arrays, suffix: str) -> dict[str, NDArray[Any]]:
     names = arrays["class_names"].tolist() if "class_names" in arrays else [str(i) for i in range(probs.shape[1])]
     columns = {f"{PREFIX}{name}": probs[:, i] for i, name in enumerate(names)}
     return columns | {name: column for name, column in _beside(arrays).items() if name not in columns}
+
+
+def _of_answers(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """What was right, the confidence, ids, groups and keys by the names of their columns."""
+    return {key: arrays[key] for key in ("correct", "confidence") if key in arrays} | _beside(arrays)
 
 
 def _beside(arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -700,6 +707,12 @@ def write_json(path: Path, arrays: Arrays) -> None:
 
 
 def _record_texts(arrays: Arrays, suffix: str) -> Iterator[str]:
+    if "correct" in arrays:
+        columns = {key: column.tolist() for key, column in _of_answers(arrays).items()}
+        for i in range(len(arrays["correct"])):
+            line = {key: column[i] for key, column in columns.items()}
+            yield json.dumps(line, ensure_ascii=False, allow_nan=False)
+        return
     probs = arrays.get("probs")
     if probs is None:
         held = listed(sorted(set(arrays) - {"labels", "class_names", "ids", "groups"}))
@@ -714,7 +727,7 @@ def _record_texts(arrays: Arrays, suffix: str) -> Iterator[str]:
         part = np.asarray(probs[rows]).tolist()
         columns = {key: column[rows].tolist() for key, column in _beside(arrays).items()}
         for i, values in enumerate(part):
-            line: dict[str, Any] = {"probs": _named(values, names)}
+            line = {"probs": _named(values, names)}
             if weights is not None:
                 line["weights"] = weights[rows][i].tolist()
             line |= {key: column[i] for key, column in columns.items()}
@@ -988,6 +1001,9 @@ def _digits(names: Mapping[str, int]) -> bool:
 def _column(table: _Records, values: list[Any], key: str, lines: NDArray[np.int64], stored: int) -> StoredArray:
     """Numbers, text, or lists of numbers of one length."""
     kinds = {type(value) for value in values}
+    if key.lower() == "confidence" and kinds <= {int, float, type(None)}:
+        stated = np.array([np.nan if value is None else value for value in values])
+        return StoredArray.in_memory(stated, key)
     if kinds == {str}:
         text = text_array(values, key, stored)
         return StoredArray(text.shape, "str", lambda: text, name=key)
