@@ -92,6 +92,13 @@ def here(tmp_path, monkeypatch):
         np.save(tmp_path / f"{name}.npy", array)
     rows = [f"{i},{i // 3}" for i in ids[::-1]]
     (tmp_path / "patients.csv").write_text("id,group\n" + "\n".join(rows) + "\n")
+    for j, name in enumerate(("gpt", "llama")):
+        right = g.random(N) < 0.6 + 0.1 * j
+        lines = [f"q{i},{int(right[i])},{0.5 + 0.4 * right[i]:.2f}" for i in g.permutation(N)]
+        (tmp_path / f"{name}.csv").write_text("question,correct,confidence\n" + "\n".join(lines) + "\n")
+        several = [f"{name},{line}" for line in lines]
+        with (tmp_path / "answers.csv").open("a") as stream:
+            stream.write(("" if j else "model,question,correct,confidence\n") + "\n".join(several) + "\n")
     counts = [",".join(map(str, row)) for row in g.multinomial(10, members.mean(axis=1)) + 1]
     (tmp_path / "counts.csv").write_text("proba_cat,proba_dog,proba_fox\n" + "\n".join(counts) + "\n")
     monkeypatch.chdir(tmp_path)

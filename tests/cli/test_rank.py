@@ -11,12 +11,15 @@ def test_rank_json_is_that_of_the_library(files, models, judged, run):
     ran = run("rank", *models, "--labels", files / "labels.npy", "--tradeoff", "0.5", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json() == {
-        "schema": "uqassay.ranking/2",
+        "schema": "uqassay.ranking/3",
         "default_tradeoff": 0.5,
+        "headline": list(judged.headline()),
+        "verdict": list(judged.verdict()),
+        "claims": plain([row for row in judged.rows("claims") if row["kind"] != "not-calibrated"]),  # it makes no tests
         "metrics": plain(judged.metrics().rows()),
         **ranking_json(judged, [0.5]),
     }
-    assert set(ran.json()) == {"schema", "default_tradeoff", "metrics", "tradeoff", "rank_sets", "breakpoints"}
+    assert {"headline", "verdict", "claims", "metrics", "tradeoff", "rank_sets", "breakpoints"} < set(ran.json())
     row = ran.json()["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
 

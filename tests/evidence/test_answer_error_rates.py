@@ -120,14 +120,15 @@ def test_false_claims_are_rare_and_intervals_hold(correlation):
 def rows(n_sets=400):
     """Rates of every cell."""
     for correlation in (None, 0.0, 0.5):
+        groups = "none" if correlation is None else f"30, correlation {correlation:g}"
         for n in SIZES:
-            yield ("none" if correlation is None else f"{correlation:g}"), n, rates(n, n_sets, correlation=correlation)
+            yield groups, n, rates(n, n_sets, correlation=correlation)
 
 
 if __name__ == "__main__":
-    for correlation, n, found in rows(*map(int, sys.argv[1:])):
+    for groups, n, found in rows(*map(int, sys.argv[1:])):
         print(
-            f"groups {correlation}, n = {n}:",
+            f"groups {groups}, n = {n}:",
             *(f"{key} {100 * share:.1f}" for key, share in found.items()),
             sep="\n  ",
             flush=True,

@@ -206,7 +206,7 @@ def test_correctness_alone_gives_the_same_choice_and_nothing_else(stated, right_
     assert right_or_wrong.mistake_ranking() == ()
     for use in (
         lambda: right_or_wrong.reliability("gpt"), lambda: right_or_wrong.metrics(metrics=["uq-auc"]),
-        lambda: right_or_wrong.certified_refusal("gpt"), lambda: right_or_wrong.rank_sets(metric="brier"),
+        lambda: right_or_wrong.certified_refusal("gpt", risk=0.1), lambda: right_or_wrong.rank_sets(metric="brier"),
     ):  # fmt: skip
         with pytest.raises(uq.InputError):
             use()

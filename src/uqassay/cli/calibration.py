@@ -295,6 +295,7 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
     from uqassay.evidence.align import align
 
     loaded = without_ignored(load_request(request, say))
+    assert loaded.labels is not None  # answers, which have none, are refused
     if loaded.labels.ndim == 2:
         source = loaded.files["y_true"]
         raise InputError(

@@ -79,6 +79,7 @@ _NAME = re.compile(r"\s*([A-Za-z0-9_-]+)")
 _AT = re.compile(r"@([^<>=@()]*)")
 OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_LIMITS: dict[str, Literal["low", "high", "estimate"]] = {"low": "low", "high": "high", "estimate": "estimate"}
 DIGITS = 4  # significant ones of a value in a sentence
 SHOWN = 3  # names in a sentence before the others are counted
 NO_SCORE = "no model has an uncertainty score"
@@ -160,19 +161,18 @@ def parse_check(text: str) -> Check:
         if at[0] not in ("<", "<="):
             raise _broken(text, at.start(), "< or <=, as no-worse(…) is a difference that shall be small")
         start = demand.start("metric")
-        metric = ("unified", None, None) if start < 0 else _metric(text, start, at.start(), "")
-        return Check(text, demand["names"], None, *metric, at[0], bound, demand=True)
-    subject, limit, *metric = _term(text, 0, at.start())
+        metric, tradeoff_at, score = ("unified", None, None) if start < 0 else _metric(text, start, at.start(), "")
+        return Check(text, demand["names"], None, metric, tradeoff_at, score, at[0], bound, demand=True)
+    term = _term(text, 0, at.start())
     if bound is not None:
-        return Check(text, subject, limit, *metric, at[0], bound)
+        return Check(**vars(term), comparison=at[0], bound=bound)
     if not text[at.end() :].strip() or ":" not in text[at.end() :]:
         raise _broken(text, at.end(), "a finite number, or MODEL:METRIC")
-    against = Term(text, *_term(text, at.end(), len(text)))
-    return Check(text, subject, limit, *metric, at[0], math.nan, against)
+    return Check(**vars(term), comparison=at[0], bound=math.nan, against=_term(text, at.end(), len(text)))
 
 
-def _term(text: str, start: int, end: int) -> Any:
-    """Subject, limit, metric, λ and score that stand between two places."""
+def _term(text: str, start: int, end: int) -> Term:
+    """What stands between two places."""
     colon = text.rfind(":", start, end)
     subject = text[start:colon].strip() if colon >= 0 else None
     if subject == "":
@@ -180,8 +180,8 @@ def _term(text: str, start: int, end: int) -> Any:
     begin = start if colon < 0 else colon + 1
     limit = _LIMIT.match(text, begin, end)
     if limit is None:
-        return subject, None, *_metric(text, begin, end, "")
-    return subject, limit[1], *_metric(text, limit.end(), end, limit[1])
+        return Term(text, subject, None, *_metric(text, begin, end, ""))
+    return Term(text, subject, _LIMITS[limit[1]], *_metric(text, limit.end(), end, limit[1]))
 
 
 def _metric(text: str, start: int, end: int, limit: str) -> tuple[str, float | None, str | None]:
@@ -261,12 +261,11 @@ def _demanded(check: Check, assay: "Assay") -> Outcome:
     d, what = test.difference, "E" if check.metric == "unified" and order_of(assay).priced else _what(check, assay)
     ends = f"{level_text(d.level)} interval {significant(d.low, DIGITS)} to {significant(d.high, DIGITS)}"
     found = f"{what} of {one} is {significant(float(d), DIGITS)} worse than that of {other} ({ends})"
-    said = {"text": check.text}
     if test.pvalue_no_worse <= test.alpha:
-        return Outcome(**said)
+        return Outcome(text=check.text)
     if d.low > check.bound:
-        return Outcome(failed=(f"Check {check.text} failed: {found}.",), **said)
-    return Outcome(unclear=(f"Check {check.text} cannot tell: {found}.",), **said)
+        return Outcome(failed=(f"Check {check.text} failed: {found}.",), text=check.text)
+    return Outcome(unclear=(f"Check {check.text} cannot tell: {found}.",), text=check.text)
 
 
 def _what(check: Term, assay: "Assay") -> str:

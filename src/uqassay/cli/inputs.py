@@ -128,7 +128,7 @@ class Reading:
     def of_tables(self) -> dict[str, Any]:
         """Options of `load` about the columns of tables."""
         columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
-        given = {"columns": columns, "id": self.id, "positive": self.positive}
+        given: dict[str, Any] = {"columns": columns, "id": self.id, "positive": self.positive}
         given |= {
             "correct": self.correct_column,
             "confidence": self.confidence_column,

@@ -727,6 +727,7 @@ def _sample(
     loaded: Loaded = without_ignored(load_request(replace(request, models=models, labels=labels, groups=groups), say))
     for sentence in normalised_sentences({side: tuple(runs) for side, runs in loaded.runs.items()}):
         complain(sentence)
+    assert loaded.labels is not None  # answers, which have none, are refused
     (before,), (after,) = loaded.runs["before"], loaded.runs["after"]
     if loaded.class_names is not None:
         names = loaded.class_names  # state the order, in which labels are numbers
