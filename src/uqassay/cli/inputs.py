@@ -916,6 +916,9 @@ READING_OPTIONS: dict[str, Any] = {
         ),
     ],
     "id": Annotated[str | None, option("Column of tables that identifies the cases.", INPUT, "--id", metavar="COLUMN")],
+    "positive": Annotated[
+        str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
+    ],
     "correct_column": Annotated[
         str | None,
         option(
@@ -939,9 +942,6 @@ READING_OPTIONS: dict[str, Any] = {
     "model_column": Annotated[
         str | None,
         option("Column that names the model, where a file has the answers of several models.", INPUT, metavar="COLUMN"),
-    ],
-    "positive": Annotated[
-        str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
     ],
     "class_names": Annotated[
         str | None,
