@@ -42,8 +42,8 @@ __all__ = [
     "GAIN_METRICS",
     "OF_MEASURES",
     "Check",
+    "CheckTerm",
     "Outcome",
-    "Term",
     "check_summary",
     "end",
     "gain_outcome",
@@ -86,7 +86,7 @@ NO_SCORE = "no model has an uncertainty score"
 
 
 @dataclass(frozen=True)
-class Term:
+class CheckTerm:
     """What stands on one side of a check."""
 
     text: str  #: The whole check, as it was given.
@@ -99,12 +99,12 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Check(Term):
+class Check(CheckTerm):
     """A comparison that must not hold, or the demand that one model is no worse than another."""
 
     comparison: str
     bound: float  #: nan where another term is compared.
-    against: Term | None = None
+    against: CheckTerm | None = None
     demand: bool = (
         False  #: Whether `model` names two models, of which the first has to be no worse by more than `bound`.
     )
@@ -171,7 +171,7 @@ def parse_check(text: str) -> Check:
     return Check(**vars(term), comparison=at[0], bound=math.nan, against=_term(text, at.end(), len(text)))
 
 
-def _term(text: str, start: int, end: int) -> Term:
+def _term(text: str, start: int, end: int) -> CheckTerm:
     """What stands between two places."""
     colon = text.rfind(":", start, end)
     subject = text[start:colon].strip() if colon >= 0 else None
@@ -180,8 +180,8 @@ def _term(text: str, start: int, end: int) -> Term:
     begin = start if colon < 0 else colon + 1
     limit = _LIMIT.match(text, begin, end)
     if limit is None:
-        return Term(text, subject, None, *_metric(text, begin, end, ""))
-    return Term(text, subject, _LIMITS[limit[1]], *_metric(text, limit.end(), end, limit[1]))
+        return CheckTerm(text, subject, None, *_metric(text, begin, end, ""))
+    return CheckTerm(text, subject, _LIMITS[limit[1]], *_metric(text, limit.end(), end, limit[1]))
 
 
 def _metric(text: str, start: int, end: int, limit: str) -> tuple[str, float | None, str | None]:
@@ -268,7 +268,7 @@ def _demanded(check: Check, assay: "Assay") -> Outcome:
     return Outcome(unclear=(f"Check {check.text} cannot tell: {found}.",), text=check.text)
 
 
-def _what(check: Term, assay: "Assay") -> str:
+def _what(check: CheckTerm, assay: "Assay") -> str:
     """The name of what is compared."""
     if check.metric == "unified" and not order_of(assay).priced:
         return loss_name(assay)
@@ -276,7 +276,7 @@ def _what(check: Term, assay: "Assay") -> str:
 
 
 def _compared(
-    check: Check, against: Term, rows: list[dict[str, Any]], other: dict[str, Any], *, on_intervals: bool
+    check: Check, against: CheckTerm, rows: list[dict[str, Any]], other: dict[str, Any], *, on_intervals: bool
 ) -> Outcome:
     """Which models fail a check against another term."""
     holds = {True: [], False: [], None: []}  # type: dict[bool | None, list[dict[str, Any]]]
@@ -293,7 +293,7 @@ def _compared(
     )
 
 
-def _ends(term: Term, row: dict[str, Any], *, on_intervals: bool) -> tuple[float, ...]:
+def _ends(term: CheckTerm, row: dict[str, Any], *, on_intervals: bool) -> tuple[float, ...]:
     """What is compared of a finding: one number, or both ends of its interval."""
     if term.limit is not None or not on_intervals:
         return (row[term.limit or "estimate"],)
@@ -368,7 +368,7 @@ def _undefined(check: Check, model_names: Sequence[str], rows: list[dict[str, An
     )
 
 
-def _finding(check: Term, row: dict[str, Any]) -> str:
+def _finding(check: CheckTerm, row: dict[str, Any]) -> str:
     """The finding that was compared, with its interval."""
     value, low, high = (significant(row[key], DIGITS) for key in ("estimate", "low", "high"))
     interval = ", without an interval"
@@ -382,7 +382,7 @@ def _finding(check: Term, row: dict[str, Any]) -> str:
 # -- choosing what is compared ----------------------------------------------------------------------------------------
 
 
-def _rows_of(check: Term, assay: "Assay") -> list[dict[str, Any]]:
+def _rows_of(check: CheckTerm, assay: "Assay") -> list[dict[str, Any]]:
     """What a term is of: one row for each model, or that of a difference."""
     if check.model is None or check.model in assay.model_names or "-" not in check.model:
         return _rows(check, assay)
@@ -398,7 +398,7 @@ def _rows_of(check: Term, assay: "Assay") -> list[dict[str, Any]]:
     return [{"model": f"{one} − {other}", "score": check.score, **ends}]
 
 
-def _pair(check: Term, assay: "Assay", between: str) -> tuple[str, str]:
+def _pair(check: CheckTerm, assay: "Assay", between: str) -> tuple[str, str]:
     """The two models that a subject names."""
     text, names = check.model or "", assay.model_names
     cuts = [i for i, letter in enumerate(text) if letter == between]
@@ -410,7 +410,7 @@ def _pair(check: Term, assay: "Assay", between: str) -> tuple[str, str]:
     return found[0]
 
 
-def _tradeoff_of_pair(check: Term, assay: "Assay") -> float:
+def _tradeoff_of_pair(check: CheckTerm, assay: "Assay") -> float:
     """λ of a difference of E: the one stated; of a demand, and where nothing depends on it, the default."""
     priced = check.metric == "unified" and order_of(assay).priced
     if priced and check.tradeoff is None and not (isinstance(check, Check) and check.demand):
@@ -422,7 +422,7 @@ def _tradeoff_of_pair(check: Term, assay: "Assay") -> float:
 
 
 @contextmanager
-def _about_check(check: Term) -> Iterator[None]:
+def _about_check(check: CheckTerm) -> Iterator[None]:
     """Say in errors that they are about a check."""
     try:
         yield
@@ -431,7 +431,7 @@ def _about_check(check: Term) -> Iterator[None]:
         raise problem.replace(parameter="--fail-if", rule=f"{problem.parameter} {problem.rule}", got=got) from problem
 
 
-def _rows(check: Term, assay: "Assay") -> list[dict[str, Any]]:
+def _rows(check: CheckTerm, assay: "Assay") -> list[dict[str, Any]]:
     """What the check compares, over all runs; nothing where no model has a score."""
     if check.model is not None and check.model not in assay.model_names:
         fail(
@@ -465,7 +465,7 @@ def _rows(check: Term, assay: "Assay") -> list[dict[str, Any]]:
     return _at_tradeoff(_of_score(rows, check), check)
 
 
-def _of_score(rows: list[dict[str, Any]], check: Term) -> list[dict[str, Any]]:
+def _of_score(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str, Any]]:
     """Rows of the score asked for, where a metric is found for several scores."""
     known = list(dict.fromkeys(row["score"] for row in rows))
     if check.metric == OF_MEASURES and check.score is None:
@@ -492,7 +492,7 @@ def _of_score(rows: list[dict[str, Any]], check: Term) -> list[dict[str, Any]]:
     return [row for row in rows if row["score"] == check.score]
 
 
-def _at_tradeoff(rows: list[dict[str, Any]], check: Term) -> list[dict[str, Any]]:
+def _at_tradeoff(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str, Any]]:
     """Rows at the λ asked for, where a metric depends on λ."""
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
