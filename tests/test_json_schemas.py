@@ -100,5 +100,5 @@ def test_fields_have_the_sentences_of_their_records(stored):
     assert claims["metric"]["description"] == documented(Claim)["metric"]
     said = [key for key, one in claims.items() if one.get("description")]
     assert set(said) == set(claims)
-    page = (Path(FOLDER).parent / "scripts.md").read_text(encoding="utf-8")
+    page = (Path(FOLDER).parent / "command-line.md").read_text(encoding="utf-8")
     assert "schemas/ranking.json" in page
