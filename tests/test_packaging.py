@@ -1,5 +1,6 @@
 """What a release rests on: citation, contribution, security, issue forms, workflows; and the package without extras."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import uqassay as uq
+from uqassay.files import EXTRAS
 from uqassay.lab.papers.register import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,11 +120,25 @@ def test_the_paper_cites_what_its_bibliography_has():
         assert hasattr(uq, name)
 
 
+def test_errors_name_extras_that_exist_or_requirements():
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        offered = tomllib.load(stream)["project"]["optional-dependencies"]
+    assert set(EXTRAS) < set(offered) == {*EXTRAS, "all", "docs", "test"}
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "optional_package":
+                named |= {node.args[1].value} if isinstance(node.args[1], ast.Constant) else set()
+    assert set(EXTRAS) < named
+    assert not [one for one in named - set(EXTRAS) if not re.fullmatch(r"[\w-]+(\[[\w,]+\])?>=[\d.]+", one)]
+
+
 BARE = """
 import sys
 sys.modules |= dict.fromkeys(("pyarrow", "polars", "xarray", "safetensors", "zarr", "torch", "sklearn"))
 import numpy as np
 import uqassay as uq
+from uqassay.files import EXTRAS
 np.savez("p.npz", probs=[[0.9, 0.1], [0.2, 0.8]], labels=[0, 1])
 a = uq.assay({"m": uq.load("p.npz")}, uq.load_labels("p.npz"), calibration=(), n_draws=5)
 print(next(row["estimate"] for row in a.rows("findings") if row["metric"] == "accuracy"))

@@ -59,7 +59,7 @@ def load_bundled(
     if stratified:
         train, test = stratified_split(y, test_size, rng)
     else:
-        selection = optional_package("sklearn.model_selection", "datasets", f"the data set {name}")
+        selection = optional_package("sklearn.model_selection", "lab", f"the data set {name}")
         seed = whole(0 if rng is None else rng, "rng", "an unstratified split takes a seed, for example 0", least=0)
         train, test = selection.train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     return Dataset(
