@@ -12,7 +12,7 @@
 Without subsets_by_seed all seeds have the same training instances and the same permuted labels, and intervals over the seeds
 cover the training alone. The test instances are the same for all seeds in both cases.
 
-A set of conditions has a name: ``disentanglement`` stands for the conditions of paper 004, section 4 (7 shares of the training
+A set of conditions has a name: ``disentanglement`` stands for those of the paper, section 4 (7 shares of the training
 instances, 11 shares of permuted labels, each class left out once), all with subsets_by_seed, and the shares with
 epochs_by_share.
 """
@@ -54,8 +54,8 @@ CONDITIONS = {
     "subsets_by_seed": "true or false",
 }
 SWITCHES = ("epochs_by_share", "subsets_by_seed")
-SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)  # paper 004, section 4.1
-NOISE_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # paper 004, section 4.2
+SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)  # disentanglement paper, section 4.1
+NOISE_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # disentanglement paper, section 4.2
 DATA_SEED = 0  # of the random numbers of conditions that are the same for all seeds
 MOST_EPOCHS = 10_000_000
 
@@ -195,7 +195,7 @@ def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = ""
 
 
 def epochs_at(epochs: int, condition: Mapping[str, Any]) -> int:
-    """The number of epochs under a condition: rounded down after the division by the share (paper 004, section 4.1).
+    """The number of epochs under a condition: rounded down after the division by the share (disentanglement, section 4.1).
 
     Examples
     --------

@@ -356,7 +356,7 @@ ROUNDING = 1e-9  # of a sum of shares
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class BallSplit:
-    """Split rows by balls: a share of each ball trains, a share tests, and the rest is added later (paper 002, Sec. 5.2).
+    """Split rows by balls: a share of each ball trains, a share tests, and the rest is added later (epistemic gain, Sec. 5.2).
 
     The balls take their points one after another. A point belongs to the first ball that contains it, and points at distance R
     lie in the ball. Of the n points of a ball, ⌊q n⌋ random ones are for the test and ⌊p n⌋ others stay in the training set.

@@ -496,7 +496,7 @@ def _rows_of(part: NDArray[Any], rows: slice) -> Floats:
 
 
 def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
-    """The first principal components of the training instances, as paper 002 prepares EMNIST and Kuzushiji-49.
+    """The first principal components of the training instances, as the epistemic gain paper prepares EMNIST and Kuzushiji-49.
 
     Parameters
     ----------
@@ -526,7 +526,7 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
 
 
 def even_or_odd(dataset: Dataset) -> Dataset:
-    """Merge the classes into even and odd class numbers, as paper 002 does with 47 and 49 classes; votes are added up."""
+    """Merge the classes into even and odd class numbers, as epistemic gain does with 47 and 49 classes; votes are added up."""
     votes = dataset.votes_test
     if votes is not None:
         votes = np.stack([votes[:, 0::2].sum(axis=1), votes[:, 1::2].sum(axis=1)], axis=1)

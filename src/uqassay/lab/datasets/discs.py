@@ -1,4 +1,4 @@
-"""The toy grid of paper 002: clusters at the points of a grid, and the discs from which data are held back."""
+"""The toy grid of the epistemic gain paper: clusters at the points of a grid, and the discs from which data are held back."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 
-# The toy grid of paper 002: a mixture of round Gaussians at the points of a grid, a random half of them of class 1.
+# The toy grid of epistemic gain: a mixture of round Gaussians at the points of a grid, a random half of them of class 1.
 
 Labels = NDArray[np.int64]
 
-GRID = (38, 46)  # clusters of paper 002, columns and rows
+GRID = (38, 46)  # clusters of the epistemic gain paper, columns and rows
 N_GRID = 142_693
 NUMBERS = (int, float, np.integer, np.floating)
 
@@ -39,7 +39,7 @@ NUMBERS = (int, float, np.integer, np.floating)
 @final
 @dataclass(frozen=True, eq=False)
 class GainGrid:
-    """The distribution: clusters of equal weight at whole numbers, a random half of them of class 1 (paper 002, 5.3).
+    """The distribution: clusters of equal weight at whole numbers, a random half of them of class 1 (epistemic gain, 5.3).
 
     Examples
     --------
@@ -127,7 +127,7 @@ class ClusterGrid:
 
     @property
     def aleatoric(self) -> Floats:
-        """A(x) = 1 − max p(y | x) of the points, ``(n,)``: the error of the best classifier (paper 002, Def. 2)."""
+        """A(x) = 1 − max p(y | x) of the points, ``(n,)``: the error of the best classifier (epistemic gain paper, Def. 2)."""
         return np.asarray(self.probs.min(axis=1))
 
     def label_probs(self, X: ArrayLike) -> Floats:
@@ -138,7 +138,7 @@ class ClusterGrid:
 def cluster_grid(
     n: int = N_GRID, *, spread: float = 0.35, columns: int = GRID[0], rows: int = GRID[1], rng: RandomState = None
 ) -> ClusterGrid:
-    """Points of the toy grid of paper 002 (Sec. 5.3) with their exact label probabilities.
+    """Points of the toy grid of the epistemic gain paper (Sec. 5.3) with their exact label probabilities.
 
     Clusters of equal weight stand at (1, 1) … (columns, rows). A random half of the clusters is of class 1, and a point has the
     class of its cluster.
@@ -174,7 +174,7 @@ def cluster_grid(
     return ClusterGrid(x, y, grid.label_probs(x), grid.centres, classes, grid)
 
 
-# The discs of paper 002 on the toy grid, by name, and the thinned test set of its second mismatch study.
+# The discs of the epistemic gain paper on the toy grid, by name, and the thinned test set of its second mismatch study.
 #
 # The numbers of Fig. 2 are not printed, and the supplement is missing. The text says that the discs form a grid without
 # overlap, that some have fewer points removed than others, and that the untouched upper region takes twelve small discs
@@ -222,7 +222,7 @@ class DiscLayout:
 
 
 def disc_layout(name: str) -> DiscLayout:
-    """Discs of paper 002 on its 38 × 46 grid, by name.
+    """Discs of the epistemic gain paper on its 38 × 46 grid, by name.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ DISC_LAYOUTS: Mapping[str, Callable[[], DiscLayout]] = MappingProxyType(
 def thinned_test(
     division: BallDivision, aleatoric: ArrayLike, *, share: float = 0.8, balls: ArrayLike | None = None
 ) -> BallDivision:
-    """Remove the test points of low aleatoric uncertainty from some of the balls: the second mismatch study of paper 002.
+    """Remove the test points of low aleatoric uncertainty from some of the balls: the second mismatch study of epistemic gain.
 
     The removed points are in no part: the training and the augmented set stay as they are. Which discs and how many points the
     paper does not print; every second disc and 80 % are choices of this package.

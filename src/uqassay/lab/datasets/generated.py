@@ -97,7 +97,7 @@ PAIR = ("0", "1")
 
 
 def two_moons(n_train: int = 500, n_test: int = 500, *, noise: float = 0.1, rng: RandomState = None) -> Dataset:
-    """Two interleaved half circles (paper 004, Figs. 3 and 7), half of the instances on each.
+    """Two interleaved half circles (disentanglement paper, Figs. 3 and 7), half of the instances on each.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def two_moons(n_train: int = 500, n_test: int = 500, *, noise: float = 0.1, rng:
 
 
 def blobs(n_train: int = 500, n_test: int = 200, *, rng: RandomState = None) -> Dataset:
-    """Two round Gaussians of unit variance about (−1.5, 1.5) and (0, −1.5), as in the authors' code of paper 004."""
+    """Two round Gaussians of unit variance about (−1.5, 1.5) and (0, −1.5), as in the authors' code of disentanglement."""
     _check_sizes(n_train, n_test)
     g = generator(rng)
     y = _balanced(n_train, n_test, g)
@@ -125,7 +125,7 @@ def blobs(n_train: int = 500, n_test: int = 200, *, rng: RandomState = None) -> 
 
 
 def triangle(n_train: int = 500, n_test: int = 500, *, rng: RandomState = None) -> Dataset:
-    """No aleatoric uncertainty on the left, more and more to the right: the failure example of paper 004, Fig. 6.
+    """No aleatoric uncertainty on the left, more and more to the right: the failure example of the disentanglement, Fig. 6.
 
     The paper shows a "triangle-shaped distribution" and prints no formula. Here the first coordinate u is uniform on
     [0, 1]; given u, the second is uniform on [−u, 1] for class 1 and on [−1, u] for class 0. The classes overlap only in the
@@ -141,7 +141,7 @@ def triangle(n_train: int = 500, n_test: int = 500, *, rng: RandomState = None) 
 
 
 def gain_grid(n_train: int = N_GRID, n_test: int = 20_000, *, spread: float = 0.35, rng: RandomState = None) -> Dataset:
-    """The grid of paper 002: its N = 142,693 points as training instances, and fresh points of the same grid to test."""
+    """The grid of epistemic gain: its N = 142,693 points as training instances, and fresh points of the same grid to test."""
     _check_sizes(n_train, n_test)
     g = generator(rng)
     grid = GainGrid.drawn(spread, g)
@@ -152,7 +152,7 @@ def gain_grid(n_train: int = N_GRID, n_test: int = 20_000, *, spread: float = 0.
 def two_gaussians(
     n_train: int = 600, n_test: int = 400, *, bayes_error: float = 0.15, rng: RandomState = None
 ) -> Dataset:
-    """One Gaussian per class, as in paper 003, Sec. 17.1: 600 + 400 instances, half of each part from each class.
+    """One Gaussian per class, as in the ranking metrics, Sec. 17.1: 600 + 400 instances, half of each part from each class.
 
     The paper's means and variance are not legible; `bayes_error` fixes the distance of the means.
     """

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-# Features in files of the user: npz, csv and svmlight (for the tf-idf sets of paper 001).
+# Features in files of the user: npz, csv and svmlight (for the tf-idf sets of the credal calibration paper).
 #
 # Images ``(n, C, H, W)`` of bytes become float32 in [0, 1]; other whole numbers become float64.
 

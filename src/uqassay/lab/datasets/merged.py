@@ -1,4 +1,4 @@
-"""Image data as paper 002 prepares them: both parts together, 50 principal components, odd classes against even ones."""
+"""Image data as epistemic gain prepares them: both parts together, 50 principal components, odd classes against even ones."""
 
 import hashlib
 import os
@@ -63,7 +63,7 @@ def merged_binary(
     balanced: bool | int = False,
     rng: RandomState = None,
 ) -> MergedBinary:
-    """Image data of two classes as in paper 002 (Sec. 5.4).
+    """Image data of two classes as in the epistemic gain paper (Sec. 5.4).
 
     Training and test part are merged first. Pixels are in [0, 1]. The principal components are those of all instances together,
     by the eigenvectors of the exact covariance; the scores are centred and not scaled, so distances are those of the images up

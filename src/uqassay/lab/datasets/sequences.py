@@ -1,4 +1,4 @@
-"""Labelled sequences of letters, and their n-grams by tf-idf (paper 001, appendix A.2)."""
+"""Labelled sequences of letters, and their n-grams by tf-idf (credal calibration paper, appendix A.2)."""
 
 import csv
 from collections.abc import Sequence
@@ -235,7 +235,7 @@ def _check(found: LabelledSequences) -> None:
 # smoothing; tf is the number of times that the sequence has the term, or 1 + ln of it. Terms and idf come from the
 # training sequences alone.
 
-ORDERS = {"bacteria": (3, 5), "proteins": (3, 3)}  # paper 001, appendix A.2
+ORDERS = {"bacteria": (3, 5), "proteins": (3, 3)}  # credal calibration paper, appendix A.2
 ONE_FILE = ("sequences", "1000seq", "grd_all_201304/sequence")  # ours, and the publishers' names
 TWO_FILES = ("sequences-train", "sequences-test")
 DOMAIN_NAMES = "domain-names.txt"

@@ -163,7 +163,7 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
     folder : Path
         The cache folder; MOABB downloads to ``bci-iv-2a`` in it (about 85 MB a subject).
     window : {"trial", "cue"}
-        "trial": six seconds from the fixation cross to the end of the imagery, as in paper 004, appendix C. "cue": the four
+        "trial": six seconds from the fixation cross to the end of the imagery, as printed, appendix C. "cue": the four
         seconds from the cue to the end of the imagery, as in its authors' code.
 
     Returns

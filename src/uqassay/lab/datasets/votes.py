@@ -119,7 +119,7 @@ def read_real_labels(folder: Path | None = None, progress: Progress | None = Non
 
 
 def read_real_scores(folder: Path | None = None, progress: Progress | None = None) -> LabelDistributions:
-    """ReaL's scores of rated (image, label) pairs, which paper 003 normalises to label distributions.
+    """ReaL's scores of rated (image, label) pairs, which the ranking metrics paper normalises to label distributions.
 
     ``real/scores.npz`` in the cache folder, as published: ``tensor`` holds the scores (n,), in [0, 1], and ``info`` the pairs
     of file name and label, as text (n, 2) or as records of two fields. The authors' README calls the scores ``scores``; that

@@ -205,9 +205,9 @@ class ECNN(NetworkClassifier):
     Parameters
     ----------
     n_prototypes : int
-        200 in paper 000.
+        200 in the unified evaluation paper.
     nu : float
-        Pessimism ν of the decision in the loss, 0.9 in paper 000.
+        Pessimism ν of the decision in the loss, 0.9 in the unified evaluation paper.
     backbone, epochs, …
         See `NetworkClassifier`.
 
@@ -220,7 +220,7 @@ class ECNN(NetworkClassifier):
 
     Notes
     -----
-    One of the eight predictors of the unified evaluation (paper 000, App. E). With pessimism ν the utility of deciding for
+    One of the eight predictors of the unified evaluation (App. E). With pessimism ν the utility of deciding for
     class k is ν Bel + (1 − ν) Pl = m_k + (1 − ν) m_Ω; the loss is minus its logarithm at the label. These utilities sum to 1
     for ν = 1 − 1/K, such as 0.9 with ten classes. With more classes than 1/(1 − ν) the sum is greater, so that mass on Ω is
     rewarded: choose ν of at least 1 − 1/K there.

@@ -292,7 +292,7 @@ class CreINN(NetworkClassifier):
 
     Notes
     -----
-    One of the eight predictors of the unified evaluation (paper 000, App. E), where all layers of a ResNet-50 are intervals;
+    One of the eight predictors of the unified evaluation (App. E), where all layers of a ResNet-50 are intervals;
     here, with "resnet50", only the last one is.
     The bounds of the activations are exact for each layer. Through several layers they may be wider than the range of the
     network, since a unit that is used twice counts as two independent intervals. The interval softmax is that of the paper:

@@ -31,7 +31,7 @@ FAR = 1e6  # length scales; covariances from |x|² then have errors of 1e-4
 class LocalGaussianProcess(GaussianProcess):
     """Variational Gaussian-process classifier with fixed hyper-parameters, fitted in cells of the training data.
 
-    The model is y = 1[g + ε > 0] with logistic noise ε and g ~ GP(0, s² exp(−|x − x'|² / 2ℓ²)) (paper 002, section 3.1).
+    The model is y = 1[g + ε > 0] with logistic noise ε and g ~ GP(0, s² exp(−|x − x'|² / 2ℓ²)) (epistemic gain, section 3.1).
     `fit` divides the training data into cells and finds the precision of every instance's site in its cell
     (`uqassay.lab.methods.gaussian_process`). `predict_uncertainty` gives the latent mean and variance of an instance from the
     sites of its nearest training instances. Where there are none within a few length scales, they are those of the prior,

@@ -83,11 +83,11 @@ class RSNN(NetworkClassifier):
     ----------
     n_sets : int
         Number of sets of two or more classes, in addition to the single classes; sets without overlap are left out; 20
-        in paper 000 for ten classes.
+        in the unified evaluation paper for ten classes.
     focal_sets : sequence of collections of class indices, or bool array (F, K), optional
         The family itself, with every single class in it; indices are those of `classes_`.
     negative_weight, sum_weight : float
-        Of mean max(0, −m), and of max(0, mean Σ m − 1), in the loss; 1e-3 in paper 000.
+        Of mean max(0, −m), and of max(0, mean Σ m − 1), in the loss; 1e-3 in the unified evaluation paper.
     repair : bool
         Repair masses as the authors do (negative ones set to 0, the rest to 1 put on Ω, divided by their sum), with a note on
         the number of changed rows. With False the masses may be negative; `predict` and `predict_proba` repair them
@@ -104,7 +104,7 @@ class RSNN(NetworkClassifier):
 
     Notes
     -----
-    One of the eight predictors of the unified evaluation (paper 000, App. E). The family: a standard network with the
+    One of the eight predictors of the unified evaluation (App. E). The family: a standard network with the
     same options is trained, its penultimate features are reduced to three principal components, each class gets a
     Gaussian, and sets of classes are ranked by the volume of the intersection of the classes' 95 % ellipsoids over that of
     their union. The authors reduce by t-SNE, where distances between clusters say little and the seed decides; principal

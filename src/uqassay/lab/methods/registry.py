@@ -42,10 +42,10 @@ class MethodInfo:
         return (f"{self.module}.py",)
 
 
-UNIFIED = "paper 000, unified evaluation"
-CALIBRATION = "paper 001, calibration of credal predictors"
-DISENTANGLEMENT = "paper 004, disentanglement"
-GAIN = "paper 002, epistemic gain"
+UNIFIED = "unified evaluation"
+CALIBRATION = "credal calibration"
+DISENTANGLEMENT = "disentanglement"
+GAIN = "epistemic gain"
 GAUSSIAN = {"head": "gaussian-logits"}
 LAST = {"where": "last", "n_samples": 10}
 DE, DROPOUT, CONNECT = (
@@ -100,9 +100,8 @@ def build_method(name: str, /, **params: Any) -> Any:
     >>> build_method("snn", epochs=5)
     StandardNetwork(epochs=5)
     """
-    own = is_given(name)
+    own, known = is_given(name), option_names_of(name)
     options = params if own else {**defaults_of(name), **params}
-    known = option_names_of(name)
     for option in options:
         if option not in known:
             fail(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")

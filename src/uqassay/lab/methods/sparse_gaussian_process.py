@@ -1,6 +1,6 @@
 """A Gaussian-process classifier for many instances: inducing points, Pólya-Gamma augmentation, natural gradients.
 
-Model: g ~ GP(0, k) with a scaled RBF kernel, P(y = 1 | g) = σ(g) (paper 002, section 3.1). Inference: Wenzel et al. (2019),
+Model: g ~ GP(0, k) with a scaled RBF kernel, P(y = 1 | g) = σ(g) (epistemic gain, 3.1). Inference: Wenzel et al. (2019),
 *Efficient Gaussian process classification using Pólya-Gamma data augmentation*.
 """
 
@@ -83,7 +83,7 @@ class SparseGaussianProcess(GaussianProcess):
     Notes
     -----
     Needs GPyTorch (`uqassay[lab]`). X with more than two axes is flattened. The probabilities of two classes are integrals over
-    the Gaussian of the latent value by quadrature, not draws (paper 002 uses draws).
+    the Gaussian of the latent value by quadrature, not draws (the epistemic gain paper uses draws).
 
     Predictions carry a note "not-settled" if the last pass or the last epoch still changed the model. Whether the number of
     inducing points is enough, no note can tell: a latent variance that does not fall where instances are dense is a sign of
