@@ -1,6 +1,6 @@
 """Error rates and coverage of what an assay says of answers with a stated confidence, in a world whose truth is known.
 
-The test measures a few data sets. The command measures all cells which docs/stated-confidence.md sums up:
+The test measures a few data sets. The command measures all cells, which docs/stated-confidence.md sums up:
 
     python -m tests.evidence.test_answer_error_rates [data sets]
 """
