@@ -24,8 +24,7 @@ def put(monkeypatch):
 
     def putting(module):
         monkeypatch.delenv("UQASSAY_PURE", raising=False)
-        for name in ours._MODULES:
-            monkeypatch.setitem(sys.modules, name, module)
+        monkeypatch.setitem(sys.modules, ours._MODULE, module)
         ours._loaded.cache_clear()
 
     yield putting

@@ -34,7 +34,7 @@ __all__ = [
 # Arguments and results of the kernels; raised by one when any of them changes. native/src/kernels.h holds its twin: in an
 # editable installation the Python files may be newer than the module.
 INTERFACE = 1
-_MODULES = ("uqassay._kernels", "_uqassay_native")  # the second: as built before the kernels were a part of the package
+_MODULE = "uqassay._kernels"
 
 
 @final
@@ -94,18 +94,16 @@ def _pure() -> bool:
 @cache
 def _loaded() -> tuple[ModuleType | None, str]:
     """The extension module; if it cannot be used, None and the reason with its remedy."""
-    for name in _MODULES:
-        try:
-            module = import_module(name)
-        except ModuleNotFoundError:
-            continue
-        except ImportError as problem:  # built for another system or another Python
-            return None, f"they cannot be loaded ({problem}); {installed_again()}"
-        found = getattr(module, "interface", None)
-        if found != INTERFACE:
-            return None, f"they were built from other sources (version {found}, not {INTERFACE}); {installed_again()}"
-        return module, ""
-    return None, f"they were not built; with a C++ compiler, {installed_again()}"
+    try:
+        module = import_module(_MODULE)
+    except ModuleNotFoundError:
+        return None, f"they were not built; with a C++ compiler, {installed_again()}"
+    except ImportError as problem:  # built for another system or another Python
+        return None, f"they cannot be loaded ({problem}); {installed_again()}"
+    found = getattr(module, "interface", None)
+    if found != INTERFACE:
+        return None, f"they were built from other sources (version {found}, not {INTERFACE}); {installed_again()}"
+    return module, ""
 
 
 # One thread of NumPy's matrix products while the threads of this package share the cores.
