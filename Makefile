@@ -9,7 +9,7 @@
 # make links  asks the network whether the external links of the guide lead somewhere (not in CI)
 # make pictures  the gallery of figures in the guide (docs/pictures/figures), drawn again
 # make bench  speed, side by side with what people use today
-# make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
+# make docs-numbers  measured tables of the guide: make those again whose golden run gives other numbers (TABLE=name, or "a b": these)
 
 PYTHON ?= python3
 VENV   ?= .venv
