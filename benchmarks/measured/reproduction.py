@@ -4,7 +4,8 @@ from collections import Counter
 
 from benchmarks.measured.registry import measured
 from benchmarks.stored_tables import Table
-from uqassay.lab.papers import PrintedCell, Reproduction, reproduce
+from uqassay.lab import papers
+from uqassay.lab.papers import PrintedCell, Reproduction
 from uqassay.text import ABSENT, count, interval, number
 
 COLUMNS = ("where", "printed", "ours (interval)", "why they differ")
@@ -34,7 +35,7 @@ def _misprints(result: Reproduction, decimals: int, *, without: tuple[str, ...] 
 @measured("unified-misprints", page="")
 def unified_misprints(size: int = 0) -> Table:
     """Cells of the unified evaluation that its own numbers contradict; those of Table 7 are counted."""
-    result = reproduce("unified-tables")
+    result = papers.reproduce("unified-tables")
     parts = [cell for cell in result.misprints if cell.name.startswith("table7")]
     models = Counter(tuple(cell.name.split("/")[1:3]) for cell in parts)
     named: dict[str, list[str]] = {}
@@ -59,13 +60,13 @@ def unified_misprints(size: int = 0) -> Table:
 @measured("ranking-misprints", page="")
 def ranking_misprints(size: int = 0) -> Table:
     """Printed correlations and limits that do not fit together, in percent."""
-    return Table(COLUMNS, _misprints(reproduce("ranking-intervals"), 2))
+    return Table(COLUMNS, _misprints(papers.reproduce("ranking-intervals"), 2))
 
 
-@measured("ranking-synthetic", page="", golden=lambda: reproduce("ranking-synthetic", preset="smoke").rows)
+@measured("ranking-synthetic", page="", golden=lambda: papers.reproduce("ranking-synthetic", preset="smoke").rows)
 def ranking_synthetic(size: int = 0) -> Table:
     """Correlations on the synthetic data, in percent; a size other than 0 only checks that the code runs."""
-    result = reproduce("ranking-synthetic", preset="smoke" if size else "cpu")
+    result = papers.reproduce("ranking-synthetic", preset="smoke" if size else "cpu")
     rows = []
     for cell in result.rows:
         if cell.name.startswith("table1"):
@@ -78,7 +79,7 @@ def ranking_synthetic(size: int = 0) -> Table:
 @measured("disentanglement-printed", page="")
 def disentanglement_printed(size: int = 0) -> Table:
     """How many cells of each table agree with the other tables, and the worst of each."""
-    result = reproduce("disentanglement-tables")
+    result = papers.reproduce("disentanglement-tables")
     rows = []
     for table in dict.fromkeys(cell.name.split("/")[0] for cell in result.rows):
         cells = [cell for cell in result.rows if cell.name.startswith(f"{table}/")]
