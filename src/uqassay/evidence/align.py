@@ -127,8 +127,8 @@ def align(
     if y_true is None:
         fail(
             "y_true",
-            "is needed, because only Answers hold what happened",
-            "got none",
+            "must be given, because only Answers hold what happened",
+            "it is None",
             "pass the labels",
             code="missing",
         )
