@@ -1,4 +1,4 @@
-"""The protocol of paper 002 with a Gaussian process, a random forest and a deep ensemble: one table with intervals.
+"""The protocol of epistemic gain with a Gaussian process, a random forest and a deep ensemble: one table with intervals.
 
 Run: python benchmarks/gain_of_methods.py [digits] [toy] [--runs R] [--folder FOLDER]
 

@@ -43,7 +43,7 @@ TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
 # The lab imports from the first wing what serves all, names that the door of a room shows (its `__all__`), and the names that
 # these modules list: what a command of the terminal and what a figure are built of.
 BUILDING_BLOCKS = (
-    *("cli.checks", "cli.inputs", "cli.report", "cli.screen"),
+    *("cli.fail_if", "cli.inputs", "cli.report", "cli.screen"),
     *("report.figures", "report.figures.frame"),
 )
 

@@ -41,7 +41,7 @@ def test_every_misprint_stands_in_a_table():
     parts = [cell for cell in result.misprints if cell.name.startswith("table7")]
     assert len(rows) == len(result.misprints) - len(lines) - len(parts) + 2
     assert rows[1][:3] == ["Table 2, λ = 0.2, RS-NN, e", "0.309", "0.400 (0.399 to 0.401)"]
-    assert rows[-2][1] == "0.250, 0.392, 0.681, 1.810, 2.280"  # paper 000, Table 5, JS at λ = 1
+    assert rows[-2][1] == "0.250, 0.392, 0.681, 1.810, 2.280"  # unified evaluation, Table 5, JS at λ = 1
     assert rows[-1][1] == f"{len(parts)} cells"
     for cell in parts:
         assert cell.name.split("/")[2] in rows[-1][0]

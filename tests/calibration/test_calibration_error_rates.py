@@ -294,7 +294,7 @@ def corners(name, nulls):
 
 
 CALIBRATED = ("vertex", "sharp", "edge", "mean")
-TWO = ("kuiper-confidence", "ece-confidence")  # the default and the one of paper 001
+TWO = ("kuiper-confidence", "ece-confidence")  # the default and the one of the paper on credal calibration
 OTHERS = ("ece-classwise", "hosmer-lemeshow", "skce-ul")
 
 

@@ -1,4 +1,4 @@
-"""The map γ against scikit-learn's isotonic regression of every point, as paper 002 writes it."""
+"""The map γ against scikit-learn's isotonic regression of every point, as epistemic gain writes it."""
 
 import json
 import os

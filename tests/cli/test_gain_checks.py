@@ -7,7 +7,7 @@ import pytest
 from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
 
-from uqassay.cli.checks import GAIN_METRICS, gain_outcome, parse_check
+from uqassay.cli.fail_if import GAIN_METRICS, gain_outcome, parse_check
 
 
 @pytest.fixture(scope="module")

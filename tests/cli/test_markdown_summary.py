@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.cli.checks import check_summary, markdown_summary, outcome_of, parse_check, write_summary
+from uqassay.cli.fail_if import check_summary, markdown_summary, outcome_of, parse_check, write_summary
 
 
 @pytest.fixture(scope="module")

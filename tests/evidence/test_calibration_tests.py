@@ -393,7 +393,7 @@ def test_the_mean_of_weighted_members_is_noted(judged):
 
 @pytest.mark.slow
 def test_three_networks(cifar10):
-    """Each network is too sure, by every test; their mixtures are far closer to calibrated (Table 1 of paper 001 has such)."""
+    """Each network is too sure, by every test; their mixtures are far closer to calibrated (as in its Table 1)."""
     assay = uq.assay({"three": uq.Members(cifar10["three"])}, cifar10["labels"], n_draws=5)
     for t in assay.calibration:
         assert (t.n_tested, t.n_instances) == (1500, 10_000)

@@ -16,7 +16,7 @@ from tests.interrupts import interrupt_everywhere
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.cli.checks import parse_check
+from uqassay.cli.fail_if import parse_check
 from uqassay.metrics import RANKING_METRICS, StreamingMetric, UncertaintyScorer, prediction_metric
 from uqassay.metrics.names import ALIASES, metric_name
 from uqassay.metrics.streaming import HIGHER_IS_BETTER, PredictionMetric

@@ -8,7 +8,7 @@ import pytest
 from tests.report.cases import ranked_assay
 
 import uqassay as uq
-from uqassay.cli.checks import markdown_summary
+from uqassay.cli.fail_if import markdown_summary
 from uqassay.cli.report import print_report
 from uqassay.evidence import lens as lens_module
 from uqassay.evidence.claims import Claim

@@ -431,7 +431,7 @@ def _screened(
     return np.lexsort((-np.median(null, axis=1), -as_great)).tolist(), objective.evaluations
 
 
-# The test as in the code of paper 001's authors, which differs from the paper; for comparison.
+# The test as in the code of the authors of credal calibration, which differs from the paper; for comparison.
 #
 # λ0 comes from Dir(1/M, …, 1/M) instead of the uniform distribution. Instances are permuted instead of resampled. |t|
 # is compared with the quantile of the signed null draws. SciPy's COBYLA minimises from λ = 1/M.
@@ -491,8 +491,8 @@ def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
 #
 # Of several members the p-value is always the upper one, also for the Brier score and the log loss, which test a single
 # member on both sides. A least score below its null says that some mixture is underconfident, but another one may be
-# calibrated. With the null of paper 001, whose draws are not minimised, the least score even of a calibrated mixture
-# lies below them.
+# calibrated. With the null of the paper on credal calibration, whose draws are not minimised, the least score even of a
+# calibrated mixture lies below them.
 
 BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
 SAME = 1e-3  # greatest difference of weights at which labels from two λ count as the same
@@ -515,7 +515,7 @@ class LeastError:
 def authors_code(
     labels: Labels, mixtures: Mixtures, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
 ) -> LeastError:
-    """Algorithm 1 with the choices in the code of paper 001's authors.
+    """Algorithm 1 with the choices in the code of the authors of credal calibration.
 
     The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
     """
@@ -534,7 +534,7 @@ def random_null(
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
-    """The null of paper 001: labels are drawn from random mixtures, and nothing is minimised."""
+    """The null of the paper on credal calibration: labels are drawn from random mixtures, and nothing is minimised."""
     mixtures, measure = objective.mixtures, objective.measure
     values, weights = minimise_over_simplex(objective, search, generator)
     truths = generator.dirichlet(np.ones(mixtures.n_members), n_draws)
@@ -781,8 +781,8 @@ def credal_calibration_test(
 
     References
     ----------
-    Paper 001, algorithm 1. Berger, Boos (1994), P values maximized over a confidence set for the nuisance parameter. Besag,
-    Clifford (1991), Sequential Monte Carlo p-values.
+    Credal calibration, algorithm 1. Berger, Boos (1994), P values maximized over a confidence set for the nuisance parameter.
+    Besag, Clifford (1991), Sequential Monte Carlo p-values.
 
     Examples
     --------

@@ -78,16 +78,16 @@ class EpistemicMap:
     Notes
     -----
     The gain of each calibration point is replaced by the mean gain of its interval, and isotonic regression on the estimate
-    gives γ (paper 002, section 4.3). The image is constant over the estimates of one interval and linear between intervals.
-    Outside the estimates of the calibration set γ keeps its end values. So γ lies between the least and the greatest mean
-    gain: for the zero-one loss within [−1, 1]. Negative values are kept: there, more data did harm.
+    gives γ (epistemic gain, section 4.3). The image is constant over the estimates of one interval and linear between
+    intervals. Outside the estimates of the calibration set γ keeps its end values. So γ lies between the least and the
+    greatest mean gain: for the zero-one loss within [−1, 1]. Negative values are kept: there, more data did harm.
 
     The paper's formula for the interval of a point is undefined if no interval of the evaluation set holds it; the outer
     intervals are therefore extended here.
 
     References
     ----------
-    Paper 002, section 4.3.
+    Epistemic gain, section 4.3.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def cross_fitted_map(
 
     References
     ----------
-    Paper 002, section 4.3, where the map comes from other models, which were trained on less data.
+    Epistemic gain, section 4.3, where the map comes from other models, which were trained on less data.
 
     Examples
     --------

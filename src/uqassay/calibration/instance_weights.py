@@ -503,7 +503,7 @@ def instance_dependent_calibration_test(
     ----------
     Jürgens, Mortier, Hüllermeier, Bengs, Waegeman (2025), A calibration test for evaluating set-based epistemic uncertainty
     representations, arXiv:2502.16299.
-    Paper 001 (Mortier, Bengs, Hüllermeier, Luca, Waegeman), section 5.
+    Credal calibration (Mortier, Bengs, Hüllermeier, Luca, Waegeman), section 5.
 
     Examples
     --------

@@ -168,7 +168,7 @@ def random_mixture_null(
     *,
     instances: Instances = "kept",
 ) -> Floats:
-    """The measure at each of D mixtures (D, M), with labels drawn from it, (D,): paper 001, algorithm 1, lines 2 to 5.
+    """The measure at each of D mixtures (D, M), with labels drawn from it, (D,): credal calibration, algorithm 1, lines 2 to 5.
 
     `instances` are kept as they are, resampled with replacement (line 2 as printed), or permuted (the authors' code).
     """

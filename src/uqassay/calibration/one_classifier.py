@@ -482,9 +482,9 @@ def calibration_test(
     References
     ----------
     Vaicenavicius et al. (2019), Evaluating model calibration in classification. Widmann, Lindsten, Zachariah (2019),
-    Calibration tests in multi-class classification. Paper 001, section 2.2. Spiegelhalter (1986), Probabilistic prediction in
-    patient management and clinical trials. Cameron, Gelbach, Miller (2008), Bootstrap-based improvements for inference with
-    clustered errors (signs of groups).
+    Calibration tests in multi-class classification. Credal calibration, section 2.2. Spiegelhalter (1986), Probabilistic
+    prediction in patient management and clinical trials. Cameron, Gelbach, Miller (2008), Bootstrap-based improvements for
+    inference with clustered errors (signs of groups).
 
     Examples
     --------

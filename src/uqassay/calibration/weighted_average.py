@@ -32,7 +32,7 @@ NO_WEIGHTS = (Note("undefined", "the measure is undefined on the calibration par
 @final
 @dataclass(frozen=True, eq=False)
 class WeightedAverageEffect:
-    """One row of Table 1 of paper 001, with intervals."""
+    """One row of Table 1 of the paper on credal calibration, with intervals."""
 
     test: CredalCalibrationTest  #: test on the calibration part of whether some combination is calibrated
     weights: Floats  #: (M,): weights with the least calibration error there
@@ -92,9 +92,9 @@ def weighted_average_effect(
 
     Notes
     -----
-    Paper 001, Table 1. Accuracies have Wilson intervals, their difference a Student interval. Calibration errors have the
-    interval value ± t · bootstrap standard error over instances (or groups), clipped to the range of the measure. Percentiles
-    of the bootstrap draws would cover as little as 0 %, because resampling adds noise to a binned error.
+    Credal calibration, Table 1. Accuracies have Wilson intervals, their difference a Student interval. Calibration errors
+    have the interval value ± t · bootstrap standard error over instances (or groups), clipped to the range of the measure.
+    Percentiles of the bootstrap draws would cover as little as 0 %, because resampling adds noise to a binned error.
 
     The intervals are for the expected error on a held-out part of this size. On n instances the binned error of a calibrated
     classifier is above 0, so the expected difference is smaller than with infinitely many instances. A debiased measure

@@ -169,7 +169,7 @@ class EnsembleWeights:
 
     Notes
     -----
-    A calibration measure selects the combination that is best calibrated on the given labels (paper 001, line 7 of
+    A calibration measure selects the combination that is best calibrated on the given labels (credal calibration, line 7 of
     algorithm 1) and ignores accuracy: an uninformative combination may win. A proper score weighs both. Measure the effect
     on other instances, as `weighted_average_effect` does. Permuting the members permutes the weights.
 

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from uqassay.checks import fail
-from uqassay.cli.checks import CHECK_FAILED
 from uqassay.cli.errors import about_files, note_text
+from uqassay.cli.fail_if import CHECK_FAILED
 from uqassay.cli.inputs import (
     INPUT,
     OF_ANSWERS,

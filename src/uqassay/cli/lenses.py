@@ -14,8 +14,8 @@ import typer
 from rich.text import Text
 
 from uqassay.checks import fail
-from uqassay.cli.checks import CANNOT_TELL, Check, end, gain_outcome, parse_check, steps_of
 from uqassay.cli.errors import about_files, note_text
+from uqassay.cli.fail_if import CANNOT_TELL, Check, end, gain_outcome, parse_check, steps_of
 from uqassay.cli.inputs import (
     COLUMN,
     HOLDS,

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from uqassay.checks import fail
 from uqassay.cli.calibration import table_of_tests
-from uqassay.cli.checks import OF_MEASURES, check_summary, end, judge, parse_check, steps_of, write_summary
 from uqassay.cli.errors import about_files, in_options, note_text
+from uqassay.cli.fail_if import OF_MEASURES, check_summary, end, judge, parse_check, steps_of, write_summary
 from uqassay.cli.inputs import (
     NORMALISED,
     OUTPUT,

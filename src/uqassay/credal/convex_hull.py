@@ -377,8 +377,8 @@ def _chunks(n: int, n_rows: int, n_columns: int) -> list[slice]:
 
 # Segments from the boundary of a credal set to a corner of the simplex.
 #
-# Paper 001, appendix A.1, searches the boundary point by trying many points, with one linear program for each. Here one
-# linear program per instance gives the exact point, and all instances are solved at once.
+# Credal calibration, appendix A.1, searches the boundary point by trying many points, with one linear program for each. Here
+# one linear program per instance gives the exact point, and all instances are solved at once.
 
 Otherwise = Literal["mean", "corner"]
 OTHERWISE = ("mean", "corner")
@@ -438,7 +438,7 @@ def outside_segment(
         Class of the corner.
     otherwise : {"mean", "corner"}
         Treatment of a start outside the hull. "mean": replace it by the mean of the members, which is always inside.
-        "corner": use the corner itself as the boundary, as in the code of paper 001's authors; the segment is then one
+        "corner": use the corner itself as the boundary, as in the authors' code of credal calibration; the segment is then one
         point.
 
     Returns

@@ -49,7 +49,7 @@ class Distance:
     square_root: bool
     #: Whether d is infinite where p is 0 and y is not, so that probabilities take a floor.
     floored: bool
-    #: Whether the code of paper 000's authors takes the least distance over the outermost clipped vertices.
+    #: Whether the code of the authors of unified evaluation takes the least distance over the outermost clipped vertices.
     over_vertices: bool
     #: f(y, p), summed over the last axis.
     objective: Callable[[Floats, Floats], Floats]
@@ -130,7 +130,7 @@ KL = Distance(
     sentence="Kullback-Leibler divergence from the label to the closest distribution in the credal set, in nats: with one "
     "label, minus the logarithm of the highest probability that the set gives to it.",
     equation="d(y, ŷ) = min over p in ŷ of KL(y ‖ p) = −ln max over p in ŷ of p(y)",
-    source="paper 000, equation 6 and appendix D",
+    source="unified evaluation, equation 6 and appendix D",
     f_divergence=True,
     square_root=False,
     floored=True,
@@ -157,7 +157,7 @@ DISTANCES: dict[str, Distance] = {
             sentence="Jensen-Shannon divergence between the label and the closest distribution in the credal set, in nats, "
             "at most ln 2.",
             equation="d(y, ŷ) = min over p in ŷ of ½ KL(y ‖ m) + ½ KL(p ‖ m),  m = ½ (y + p)",
-            source="paper 000, appendix F.1",
+            source="unified evaluation, appendix F.1",
             f_divergence=True,
             square_root=False,
             floored=False,
@@ -178,7 +178,7 @@ DISTANCES: dict[str, Distance] = {
             sentence="Square root of the Jensen-Shannon divergence between the label and the closest distribution in the "
             "credal set.",
             equation="d(y, ŷ) = min over p in ŷ of √JS(y, p)",
-            source="paper 000, appendix F.1",
+            source="unified evaluation, appendix F.1",
             f_divergence=True,
             square_root=True,
             floored=False,

@@ -1248,7 +1248,7 @@ def classwise_errors(runs: Sequence[Prediction], labels: NDArray[Any]) -> tuple[
 
     References
     ----------
-    Paper 001, equation 4.
+    Credal calibration, equation 4.
 
     Examples
     --------

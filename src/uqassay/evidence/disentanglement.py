@@ -76,7 +76,7 @@ def study_json(study: "DisentanglementStudy", *, level: float = 0.95) -> dict[st
 # How the aleatoric and epistemic estimates of one method move with more data, with label noise, and for a class left
 # out.
 #
-# A study holds the predictions of one method for the same n test instances in R runs of three experiments (paper 004,
+# A study holds the predictions of one method for the same n test instances in R runs of three experiments (disentanglement,
 # sections 3 to 5). Each experiment has its own conditions: shares of the training instances, shares of permuted labels,
 # or the class that was left out of the training.
 
@@ -133,7 +133,7 @@ class DisentanglementStudy(Shown, Saved):
         return disentanglement_error(size, noise, aggregate=aggregate, level=level)
 
     def detection(self, decomposition: str, *, level: float = 0.95) -> ClassDetection:
-        """ROC-AUC of both estimates for the instances of a class that the training did not have (paper 004, section 5).
+        """ROC-AUC of both estimates for the instances of a class that the training did not have (disentanglement, section 5).
 
         A class without test instances, or the only one of the test set, has the value nan and is left out of the means.
         """

@@ -328,7 +328,7 @@ def study_table(study: "DisentanglementStudy", name: str, *, level: float = 0.95
     return as_table(study_rows(study, name, level=level), STUDY_TABLES[name][1])
 
 
-# How well each estimate tells apart the instances of a class that was left out of the training (paper 004, section 5).
+# How well each estimate tells apart the instances of a class that was left out of the training (disentanglement, section 5).
 
 
 @final

@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 
-# Gains and estimates of epistemic uncertainty on the test instances of one run (paper 002, section 4).
+# Gains and estimates of epistemic uncertainty on the test instances of one run (epistemic gain, section 4).
 
 
 TRUE_PARTS = ("total", "aleatoric", "epistemic")
@@ -296,7 +296,7 @@ def _check_same_names(test: GainSample, calibration: GainSample) -> None:
 
 # From the predictions of a model without and with more data to their gains and estimates of epistemic uncertainty.
 
-# names of paper 002, and those of `uqassay.measures.SCORES`
+# names of the paper on epistemic gain, and those of `uqassay.measures.SCORES`
 GAIN_SCORES: Mapping[str, str] = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}
 
 

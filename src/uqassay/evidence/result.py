@@ -138,7 +138,7 @@ class Assay(Judged, Shown, Saved):
         return win_shares_at(self, tradeoffs)
 
     def tradeoff_scale(self) -> float:
-        """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1); labels only."""
+        """Factor by which λ shrinks from KL to this distance, max(d) / max(KL); labels only (unified evaluation, F.1)."""
         return scale_of_tradeoff(self)
 
     def scale_check(self, tradeoff: float = DEFAULT_TRADEOFF) -> ScaleCheck:

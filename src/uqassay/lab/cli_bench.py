@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from uqassay.checks import fail
-from uqassay.cli.checks import CHECK_FAILED, Check, Outcome, end, outcome_of, parse_check
+from uqassay.cli.fail_if import CHECK_FAILED, Check, Outcome, end, outcome_of, parse_check
 from uqassay.cli.inputs import HOLDS, OUTPUT, SURE, Json, OnIntervals, check_page, named_file, option
 from uqassay.cli.report import print_report
 from uqassay.cli.screen import (

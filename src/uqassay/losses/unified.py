@@ -66,7 +66,7 @@ __all__ = [
 # Least probability in a logarithm. It does not depend on the number type, so the same predictions cost the same in each:
 # 2⁻⁵², the machine epsilon of float64, in which losses are computed. A probability that float16 stores as 0 (below 3e-8)
 # then costs 36 nats as a 0 in float64 does; a floor by type (6.9 nats for float16, 16 for float32) would favour models
-# that were stored with fewer bits. "paper" is the number in the code of paper 000's authors.
+# that were stored with fewer bits. "paper" is the number in the code of the authors of unified evaluation.
 FLOORS = {"exact": float(np.finfo(np.float64).eps), "paper": 1e-10}
 CHUNK_BYTES = 64 * 2**20
 
@@ -219,7 +219,7 @@ def _nearest(target: Floats, part: Prediction, distance: str, floor: float) -> t
     return found.distance, found.gap
 
 
-# Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set.
+# The loss of unified evaluation: E = distance of the label to the credal set + λ · non-specificity of the set.
 
 DEFAULT_TRADEOFF = 0.5  # default λ
 GREATEST_TRADEOFF = 1e100  # third powers of greater losses overflow in the tests

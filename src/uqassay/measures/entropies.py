@@ -272,9 +272,10 @@ def shannon_entropy(probs: NDArray[Any]) -> Floats:
 def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
 
-    Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
-    for members with their weights; for a point the epistemic part is 0. For Gaussian logits with aleatoric variance over the
-    passes; with epistemic variance exactly for two classes (`uqassay.predictions.quadrature`), else over the seeded draws.
+    Unified evaluation, Eq. 14-17; ranking metrics, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀)
+    ψ(α + 1); for members with their weights; for a point the epistemic part is 0. For Gaussian logits with aleatoric variance
+    over the passes; with epistemic variance exactly for two classes (`uqassay.predictions.quadrature`), else over the seeded
+    draws.
 
     The epistemic part is computed as the mean divergence of the members from their mean, and is exactly 0 if they agree to
     the last few bits. The difference of the two entropies is the same number plus a rounding error, which would decide the

@@ -59,8 +59,8 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
 
     Notes
     -----
-    Source: paper 004, appendix A, equations 2 and 3; Kendall and Gal (2017). The paper does not state a total. The draws for
-    more than two classes follow their order, so another order changes the result by the error of the draws.
+    Source: disentanglement, appendix A, equations 2 and 3; Kendall and Gal (2017). The paper does not state a total. The
+    draws for more than two classes follow their order, so another order changes the result by the error of the draws.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Floa
 
     Notes
     -----
-    Source: Liu et al., Energy-based out-of-distribution detection (2020); paper 003, section 7. The paper does
+    Source: Liu et al., Energy-based out-of-distribution detection (2020); ranking metrics, section 7. The paper does
     not define it for members; the mean of their energies is used here.
 
     Examples

@@ -242,7 +242,7 @@ def generalised_hartley(
 
     Notes
     -----
-    Paper 000, Eq. 7 is the same sum over clipped masses of a family (`nonspecificity` with ``convention="paper"``);
+    Unified evaluation, Eq. 7 is the same sum over clipped masses of a family (`nonspecificity` with ``convention="paper"``);
     without clipping it is monotone in the credal set. Negative masses need no special treatment.
 
     Examples
@@ -483,7 +483,7 @@ def _mean_and_error(draws: Floats) -> tuple[Floats, Floats]:
 # Masses of ``convention="paper"``: those that the code of the unified evaluation derives from any prediction.
 #
 # The steps: lower probabilities of a family of events, Möbius inverse inside the family, negative masses set to zero,
-# the missing mass given to the set Ω of all classes, division by the total (paper 000, Sec. 4, and its code). Clipping
+# the missing mass given to the set Ω of all classes, division by the total (unified evaluation, Sec. 4, and its code). Clipping
 # distorts: the resulting set need not contain the credal set of the prediction, and its non-specificity is not monotone
 # in that set.
 
@@ -623,7 +623,7 @@ def nonspecificity(
     ----------
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     measure : {"hartley", "smets", "korner", "pal"}
-        With masses m and commonality Q(A) = Σ_{B⊇A} m(B) (paper 000, Eq. 7 and 9-11):
+        With masses m and commonality Q(A) = Σ_{B⊇A} m(B) (unified evaluation, Eq. 7 and 9-11):
 
         * ``"hartley"``: Σ m(A) ln|A|, nats (Dubois-Prade; generalised Hartley where masses may be negative);
         * ``"smets"``: Σ_A ln(1 / Q(A)), nats; infinite if some set is contained in no focal set, and nan if an unclipped
@@ -913,7 +913,7 @@ NONSPECIFICITIES: dict[str, SetSize] = {
             "How large the credal set is: 0 for a point prediction, ln K for a prediction that says nothing (Hartley, in "
             f"nats). {MASSES}",
             "NS(ŷ) = Σ over A ⊆ Ω of m(A) ln |A|",
-            "paper 000, equation 7",
+            "unified evaluation, equation 7",
             greatest=lambda k: float(np.log(k)),
             greatest_text="ln K",
             compute=_sum_over_masses("hartley"),
@@ -926,7 +926,7 @@ NONSPECIFICITIES: dict[str, SetSize] = {
             "Mean size of the events that carry mass (Körner): 1 for a point prediction, K for one that says nothing. "
             f"{MASSES}",
             "NS(ŷ) = Σ over A ⊆ Ω of m(A) |A|",
-            "paper 000, equation 10",
+            "unified evaluation, equation 10",
             greatest=float,
             greatest_text="K",
             compute=_sum_over_masses("korner"),
@@ -938,7 +938,7 @@ NONSPECIFICITIES: dict[str, SetSize] = {
             "1 − Pal's specificity",
             f"One minus Pal's specificity: 0 for a point prediction, 1 − 1/K for one that says nothing. {MASSES}",
             "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|",
-            "paper 000, equation 11",
+            "unified evaluation, equation 11",
             greatest=lambda k: 1 - 1 / k,
             greatest_text="(1 − 1/K)",
             compute=_sum_over_masses("pal"),
@@ -950,7 +950,7 @@ NONSPECIFICITIES: dict[str, SetSize] = {
             "credal uncertainty (nats)",
             "Credal uncertainty: highest minus lowest entropy in the credal set, in nats; 0 for a point prediction.",
             "NS(ŷ) = max over p in ŷ of H(p) − min over p in ŷ of H(p)",
-            "paper 000, equation 20",
+            "unified evaluation, equation 20",
             greatest=lambda k: float(np.log(k)),
             greatest_text="ln K",
             compute=_credal_uncertainty("set"),
@@ -962,7 +962,7 @@ NONSPECIFICITIES: dict[str, SetSize] = {
             "Credal uncertainty of the box: highest minus lowest entropy among all distributions between the lower and upper "
             "probabilities of the classes, in nats; 0 for a point prediction.",
             "NS(ŷ) = max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
-            "paper 000, equation 20",
+            "unified evaluation, equation 20",
             greatest=lambda k: float(np.log(k)),
             greatest_text="ln K",
             compute=_credal_uncertainty("box"),

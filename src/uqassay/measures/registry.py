@@ -92,7 +92,7 @@ DECOMPOSITIONS: dict[str, DecompositionInfo] = {
             lambda p, convention: entropy_decomposition(p),
             "nats",
             "Entropy of the mean prediction, mean entropy of the members, and their difference, the mutual information.",
-            "paper 004, appendix A; paper 000, equations 14 to 17",
+            "disentanglement, appendix A; unified evaluation, equations 14 to 17",
         ),
         DecompositionInfo(
             "gaussian-logits",
@@ -100,7 +100,7 @@ DECOMPOSITIONS: dict[str, DecompositionInfo] = {
             "nats",
             "Entropies of the mean softmax of Gaussian logits: of the mean variance stated by the passes (aleatoric), of the "
             "variance of their means (epistemic), and of both (total); not additive.",
-            "paper 004, appendix A, equations 2 and 3",
+            "disentanglement, appendix A, equations 2 and 3",
             needs_logits=True,
         ),
         DecompositionInfo(
@@ -304,7 +304,7 @@ class Score:
         return True
 
 
-_UNIFIED, _RANKING = "paper 000", "paper 003, section 7"
+_UNIFIED, _RANKING = "unified evaluation", "ranking metrics, section 7"
 
 
 def _part(score: str, decomposition: str, sentence: str, equation: str, *, default: bool = False) -> Score:

@@ -136,7 +136,7 @@ def predicted_class_variance(prediction: PredictionLike) -> Floats:
 
     Notes
     -----
-    Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
+    Source: ranking metrics, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
     number of members, not by one less. If several classes have the greatest mean (within 1e-12), it is averaged over them, so
     the result does not depend on the order of the classes.
 
@@ -256,7 +256,7 @@ def variation_ratio(prediction: PredictionLike) -> Floats:
     """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
 
     Each member votes with its weight for its most probable class. If several classes are most probable, they share the vote
-    equally, so the result does not depend on the order of the classes. (Paper 003, section 7.)
+    equally, so the result does not depend on the order of the classes. (Ranking metrics, section 7.)
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def vote_entropy(prediction: PredictionLike) -> Floats:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
     Votes as in `variation_ratio`. If the members are predictions for augmented copies of an input, this is the
-    test-time-augmentation entropy (Wang et al., 2019; paper 003, section 7).
+    test-time-augmentation entropy (Wang et al., 2019; ranking metrics, section 7).
 
     Parameters
     ----------

@@ -236,7 +236,7 @@ def confidence_calibration_error(
 
     References
     ----------
-    Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning; paper 001,
+    Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning; credal calibration,
     equation 5; Kumar, Liang, Ma (2019), Verified uncertainty calibration.
 
     Examples
@@ -286,7 +286,7 @@ def classwise_calibration_error(
 
     References
     ----------
-    Kull et al. (2019), Beyond temperature scaling; paper 001, equation 4.
+    Kull et al. (2019), Beyond temperature scaling; credal calibration, equation 4.
 
     Examples
     --------
@@ -1186,7 +1186,7 @@ def hosmer_lemeshow_statistic(
         Number of bins for each class.
     form : {"counts", "proportions"}
         Σ (O − E)² / E with counts of events, which is approximately chi-squared for a calibrated classifier; or with O and E
-        divided by the number of instances in the bin, as printed in paper 001, equation 2.
+        divided by the number of instances in the bin, as printed in the paper on credal calibration, equation 2.
     bins : {"classwise", "common"}
         Equally full bins of the probability of each class; or the bins of class 0 for all classes.
     least_expected : float
@@ -1206,7 +1206,7 @@ def hosmer_lemeshow_statistic(
     References
     ----------
     Hosmer, Lemeshow (1980), Goodness of fit tests for the multiple logistic regression model; Fagerland, Hosmer, Bofin
-    (2008), Multinomial goodness-of-fit tests for logistic regression models; paper 001, equation 2.
+    (2008), Multinomial goodness-of-fit tests for logistic regression models; credal calibration, equation 2.
 
     Examples
     --------
@@ -1239,7 +1239,7 @@ class PrepareHosmerLemeshow:
 
 
 def prepare_hosmer_lemeshow_paper_code(*, n_bins: int = 5) -> Callable[[Floats], PreparedBins]:
-    """Factory of the statistic with the bins of paper 001's authors, and nan for 0 / 0."""
+    """Factory of the statistic with the bins of the authors of credal calibration, and nan for 0 / 0."""
     return partial(prepare_bins, bins=partial(bins_of_ranks, n_bins=n_bins), combine=_unguarded)
 
 

@@ -354,7 +354,7 @@ def disentanglement_error(
 
     References
     ----------
-    Paper 004, section 6; Tables 2 to 4.
+    Disentanglement, section 6; Tables 2 to 4.
     Hesterberg (2015), What teachers should know about the bootstrap, Am. Stat. 69 (expanded percentiles).
 
     Examples

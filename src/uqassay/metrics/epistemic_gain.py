@@ -103,7 +103,7 @@ def gain(
 
     References
     ----------
-    Paper 002, definition 4. Lahlou et al. (2021), DEUP: Direct epistemic uncertainty prediction (other losses).
+    Epistemic gain, definition 4. Lahlou et al. (2021), DEUP: Direct epistemic uncertainty prediction (other losses).
 
     Examples
     --------
@@ -134,7 +134,7 @@ def true_uncertainty(
 
     References
     ----------
-    Paper 002, definitions 1 to 3.
+    Epistemic gain, definitions 1 to 3.
 
     Examples
     --------
@@ -597,7 +597,7 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
 
     References
     ----------
-    Paper 002, section 5.2, step 3 (twenty intervals with roughly the same number of points).
+    Epistemic gain, section 5.2, step 3 (twenty intervals with roughly the same number of points).
 
     Examples
     --------
@@ -776,7 +776,7 @@ def epistemic_calibration_error(
 
     References
     ----------
-    Paper 002, definition 5 and section 5.2.
+    Epistemic gain, definition 5 and section 5.2.
 
     Examples
     --------
@@ -824,7 +824,7 @@ def mapped_calibration_error(
 
     References
     ----------
-    Paper 002, section 5.2, steps 3 to 5.
+    Epistemic gain, section 5.2, steps 3 to 5.
 
     Examples
     --------
@@ -988,7 +988,7 @@ def epistemic_correlation_score(
 
     References
     ----------
-    Paper 002, definition 6.
+    Epistemic gain, definition 6.
 
     Examples
     --------
@@ -1110,7 +1110,7 @@ def delay_curve(
 
     References
     ----------
-    Paper 002, sections 2 and 4.1 (delayed predictions). Tango (1998) and Newcombe (1998), Stat. Med. 17.
+    Epistemic gain, sections 2 and 4.1 (delayed predictions). Tango (1998) and Newcombe (1998), Stat. Med. 17.
 
     Examples
     --------

@@ -510,7 +510,7 @@ def kernel_calibration_error(
 
     With h_ij = k(p_i, p_j) (p_i − e_y_i) · (p_j − e_y_j):
 
-    * "quadratic": mean of h over all pairs i < j (paper 001, equation 6); unbiased, O(n² K).
+    * "quadratic": mean of h over all pairs i < j (credal calibration, equation 6); unbiased, O(n² K).
     * "linear": mean over the pairs (1, 2), (3, 4), … (equation 7); unbiased, O(n K), far noisier.
     * "block": mean over all pairs inside consecutive blocks; unbiased, between the two.
     * "biased": Σ h / n² over all i and j, including the diagonal; not negative for positive definite kernels, and

@@ -53,7 +53,7 @@ class CalibrationMeasure:
     """A calibration measure: its expectation is 0 or small for a calibrated classifier, and greater for others."""
 
     name: str  #: in lower case with hyphens
-    #: "confidence", "classwise" or "strong": The notion of calibration that it measures (paper 001, definitions 1 to 3)
+    #: "confidence", "classwise" or "strong": the notion of calibration (credal calibration, definitions 1 to 3)
     notion: str
     sentence: str  #: what it measures, in words
     source: str  #: paper and equation
@@ -217,7 +217,7 @@ _BINNED = (
         "confidence ECE",
         "How far accuracy is from confidence, averaged over {bins} of the confidence.",
         "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
-        "paper 001, equation 5",
+        "credal calibration, equation 5",
         partial(PrepareCalibrationError, "confidence"),
         n_bins=10,
         binning="width",
@@ -228,7 +228,7 @@ _BINNED = (
         "classwise ECE",
         "How far the frequency of a class is from its probability, averaged over {bins} and over classes.",
         _CLASSWISE_ECE,
-        "paper 001, equation 4",
+        "credal calibration, equation 4",
         partial(PrepareCalibrationError, "classwise"),
         n_bins=10,
         binning="width",
@@ -277,7 +277,7 @@ _BINNED = (
         "Squared differences of observed and expected counts over the expected ones, in {bins} per class; bins that expect "
         "less than one event are merged with the next.",
         _HOSMER_LEMESHOW,
-        "Hosmer and Lemeshow; paper 001, equation 2, with counts",
+        "Hosmer and Lemeshow; credal calibration, equation 2, with counts",
         partial(PrepareHosmerLemeshow, least_expected=1.0),
         n_bins=5,
         binning="mass",
@@ -289,7 +289,7 @@ _BINNED = (
         "Hosmer-Lemeshow, proportions",
         "Squared differences of observed and expected proportions over the expected ones, in {bins} per class.",
         "Σ over c, bins B of (frequency of c in B − mean p(c) in B)² / mean p(c) in B",
-        "paper 001, equation 2",
+        "credal calibration, equation 2",
         partial(PrepareHosmerLemeshow, form="proportions"),
         n_bins=5,
         binning="mass",
@@ -301,7 +301,7 @@ _BINNED = (
         "classwise ECE, authors' code",
         "As ece-classwise with {bins} that hold their left edge, spaced evenly from 0 to 1 + 1e-8.",
         _CLASSWISE_ECE,
-        "code of paper 001's authors",
+        "code of the authors of credal calibration",
         _prepare_left_inclusive,
         n_bins=10,
         binning=None,
@@ -312,7 +312,7 @@ _BINNED = (
         "Hosmer-Lemeshow, authors' code",
         "As hosmer-lemeshow with {bins} by rank of class 0's probability for all classes; nan where 0 is divided by 0.",
         _HOSMER_LEMESHOW,
-        "code of paper 001's authors",
+        "code of the authors of credal calibration",
         prepare_hosmer_lemeshow_paper_code,
         n_bins=5,
         binning=None,
@@ -357,7 +357,7 @@ _WITHOUT_BINS = (
         "skce-ul",
         "strong",
         "Whether errors of probability agree between instances with similar predictions, over consecutive pairs.",
-        "Widmann, Lindsten, Zachariah (2019); paper 001, equation 7",
+        "Widmann, Lindsten, Zachariah (2019); credal calibration, equation 7",
         PrepareKernel("linear"),
         smooth=True,
         bounds=(-2.0, 2.0),
@@ -368,7 +368,7 @@ _WITHOUT_BINS = (
         "skce-uq",
         "strong",
         "Whether errors of probability agree between instances with similar predictions, over all pairs.",
-        "Widmann, Lindsten, Zachariah (2019); paper 001, equation 6",
+        "Widmann, Lindsten, Zachariah (2019); credal calibration, equation 6",
         PrepareKernel("quadratic"),
         bytes_per_entry=200.0,
         smooth=True,
@@ -392,7 +392,7 @@ _WITHOUT_BINS = (
         "skce-ul-paper-code",
         "strong",
         "As skce-ul with the kernel exp(−TV² / 2), TV half the sum of absolute differences.",
-        "code of paper 001's authors",
+        "code of the authors of credal calibration",
         PrepareKernel("linear", kernel="tv-squared"),
         smooth=True,
         bounds=(-2.0, 2.0),

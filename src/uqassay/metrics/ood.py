@@ -438,7 +438,7 @@ def two_sample_estimate(
 
 # Detection of out-of-distribution inputs by a score: ROC-AUC, false-positive rate and average precision.
 #
-# Paper 003, section 16: "in or out of distribution" replaces "right or wrong", and the ROC-AUC replaces UQ-AUC. All
+# Ranking metrics, section 16: "in or out of distribution" replaces "right or wrong", and the ROC-AUC replaces UQ-AUC. All
 # three metrics depend only on the order of the scores, not on the order of rows. Tied scores count ½ (ROC-AUC), are
 # shared evenly or pass whole (false-positive rate, by name) or pass together (average precision).
 

@@ -49,7 +49,7 @@ __all__ = [
 
 # Ground-truth-free ranking metrics: UQ-AUC, UQ-C-index, G-AUC and H-AUC.
 #
-# They measure how well an uncertainty ranks the errors, or the gaps between prediction and label. Paper 003 (Pignet,
+# They measure how well an uncertainty ranks the errors, or the gaps between prediction and label. Ranking metrics (Pignet,
 # Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring). All metrics depend
 # only on the order of the uncertainties, and count ties ½.
 
@@ -71,7 +71,7 @@ def uq_auc_score(
     """Probability that an error is more uncertain than a right prediction (ties ½): the ROC-AUC of s for the errors.
 
     P( s(X) < s(X') given mis(X, Y) < mis(X', Y') ). In the population it is maximised by the order of
-    φ(x) = 1 − p(ŷ(x) | x), and by no other order (paper 003, Thm 2.3).
+    φ(x) = 1 − p(ŷ(x) | x), and by no other order (ranking metrics, Thm 2.3).
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def uq_c_index_score(
 
     P( s(X) < s(X') given gap(X, Y) < gap(X', Y') ): Harrell's C-index of the uncertainty for the gap, without censoring.
     With two classes it is maximised in the population by the order of ψ(x) = 1 − f_y*(x), where y* is the most probable
-    class (paper 003, Thm 2.5). With three or more classes another order may have a greater C-index.
+    class (ranking metrics, Thm 2.5). With three or more classes another order may have a greater C-index.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def g_auc_score(
 ) -> Estimate:
     """G-AUC, the accuracy-coverage area of pairs, P(right given s ≤ s'): ACC² + 2 ACC (1 − ACC) UQ-AUC.
 
-    Paper 003, Lemma 3.1 (after Geifman et al. 2019). G-AUC is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share c of
-    the least uncertain instances. The plain area ∫ Acc(c) dc, which is 1 − `aurc_loss`, is not a function of the accuracy
-    and UQ-AUC.
+    Ranking metrics, Lemma 3.1 (after Geifman et al. 2019). G-AUC is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share
+    c of the least uncertain instances. The plain area ∫ Acc(c) dc, which is 1 − `aurc_loss`, is not a function of the
+    accuracy and UQ-AUC.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def h_auc_score(
 ) -> Estimate:
     """H-AUC, the area under remaining accuracy against remaining error: ACC (1 − ACC) UQ-AUC.
 
-    Paper 003, Lemma 3.1 (after Henne et al. 2020). Both rates are shares of all instances, at every threshold of the
+    Ranking metrics, Lemma 3.1 (after Henne et al. 2020). Both rates are shares of all instances, at every threshold of the
     uncertainty.
 
     Parameters

@@ -459,7 +459,7 @@ def bins_of_groups(probs: Floats, groups: NDArray[np.intp], weights: Floats | No
 
 
 def bins_of_ranks(probs: Floats, n_bins: int) -> CalibrationBins:
-    """As `bins_of_first_class` in the code of paper 001's authors: bins by rank, which can separate equal values.
+    """As `bins_of_first_class` in the code of the authors of credal calibration: bins by rank, which can separate equal values.
 
     The instances are sorted by 1 − p₀, taken from the end (of equal ones the last comes first), and cut into parts whose
     sizes differ by at most one; the first parts are the larger ones.
@@ -476,8 +476,8 @@ def bins_of_ranks(probs: Floats, n_bins: int) -> CalibrationBins:
 def bins_of_classes_left_inclusive(probs: Floats, n_bins: int) -> CalibrationBins:
     """Bins [low, high) of the probability of every class (..., n, K), evenly spaced from 0 to 1 + 1e-8.
 
-    This is how the package used by paper 001's authors makes them. All edges are stretched by the factor 1 + 1e-8, so 0.1
-    lies in the first of 10 bins.
+    This is how the package used by the authors of credal calibration makes them. All edges are stretched by the factor 1 +
+    1e-8, so 0.1 lies in the first of 10 bins.
     """
     edges = np.linspace(0.0, 1.0 + BEYOND_ONE, n_bins + 1)[1:-1]
     edges = np.maximum(edges, np.nextafter(inner_edges(n_bins, probs), 2.0))

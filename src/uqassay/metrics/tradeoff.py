@@ -93,7 +93,7 @@ def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tup
 
 
 def tradeoff_scale(distances: Sequence[Floats], kl: Sequence[Floats]) -> float:
-    """Scale of λ for a distance d other than KL: the ratio of the observed maxima, max(d) / max(KL) (paper 000, App. F.1).
+    """Scale of λ for a distance d other than KL: the ratio of observed maxima, max(d) / max(KL) (unified evaluation, App. F.1).
 
     Examples
     --------
@@ -128,7 +128,7 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     -----
     The vacuous prediction (the whole simplex) costs λ ln K, and the uniform point prediction costs ln K. So λ is the cost
     of abstaining relative to a blind guess. If that cost is known, λ is that cost within a factor of two. If abstention is
-    not allowed, λ is at least 1. Paper 000, App. B, uses 0.1 in the first case and 2 in the second.
+    not allowed, λ is at least 1. Unified evaluation, App. B, uses 0.1 in the first case and 2 in the second.
 
     Examples
     --------

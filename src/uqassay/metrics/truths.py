@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-# Ground truths of uncertainty from known label distributions, and their correlation with ranking metrics (paper 003).
+# Ground truths of uncertainty from known label distributions, and their correlation with ranking metrics (ranking metrics).
 
 
 # Class probabilities this close to the greatest one count as tied with it.
@@ -67,7 +67,7 @@ class CorrelationStudy:
 
 @in_one_order("prediction", "label_distribution")
 def misclassification_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Floats:
-    """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (paper 003, section 2).
+    """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (ranking metrics, section 2).
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
 
 @in_one_order("prediction", "label_distribution")
 def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Floats:
-    """ψ(x) = 1 − f_{y*(x)}(x), the probability not given to the Bayes label y*, ``(n,)`` (paper 003, section 2).
+    """ψ(x) = 1 − f_{y*(x)}(x), the probability not given to the Bayes label y*, ``(n,)`` (ranking metrics, section 2).
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def correlation_study(
     level: float = 0.95,
     method: str = "jackknife",
 ) -> CorrelationStudy:
-    """Correlation, over J scorings, of ground-truth-free metrics with the agreement with a ground truth (paper 003, Table 1).
+    """Correlation, over J scorings, of ground-truth-free metrics with agreement with a ground truth (ranking metrics, Table 1).
 
     Parameters
     ----------

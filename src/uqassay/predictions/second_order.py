@@ -164,7 +164,7 @@ class Dirichlet(Drawn):
     alpha : array (n, K)
         Concentrations, all > 0.
     unit_concentration : bool
-        Divide α by its sum before drawing, as the authors of the unified evaluation do (paper 000). Their published
+        Divide α by its sum before drawing, as the authors of the unified evaluation do (unified evaluation). Their published
         numbers for EDL need it. The mean stays the same, and the draws spread over the simplex.
     n_draws, seed
         Number and seed of the draws that span the set; see `Drawn`.
@@ -302,7 +302,7 @@ class GaussianLogits(Drawn):
 
     Notes
     -----
-    Source of the head: paper 004, section 3 and appendix A (Kendall and Gal, 2017).
+    Source of the head: disentanglement, section 3 and appendix A (Kendall and Gal, 2017).
 
     Draws and integrals. With two classes only the difference of the logits counts, which is Gaussian, so expectations are
     exact integrals (`uqassay.predictions.quadrature`; to 1e-12):

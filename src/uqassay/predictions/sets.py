@@ -114,7 +114,7 @@ class Intervals(Box):
         return reachable(lower, np.maximum(lower, not_negative(self.upper)))
 
     def label_probs(self) -> Floats:
-        """Reachable upper bounds; the class with the greatest one is predicted (rule of paper 000 for intervals)."""
+        """Reachable upper bounds; the class with the greatest one is predicted (unified evaluation)."""
         return self.upper_probs()
 
     def array_names(self) -> tuple[str, ...]:

@@ -38,6 +38,21 @@ RANKING_PAPER = (
 )
 
 
+PAPERS = {  # the short titles, by which docstrings and registries name them
+    "unified evaluation": UNIFIED_PAPER,
+    "credal calibration": CALIBRATION_PAPER,
+    "ranking metrics": RANKING_PAPER,
+    "disentanglement": DISENTANGLEMENT_PAPER,
+}
+
+
+def _cited(source: str) -> str:
+    """A source with its authors and its whole title in place of a short one."""
+    for short, paper in PAPERS.items():
+        source = source.replace(short, paper)
+    return source
+
+
 class Definition(NamedTuple):
     """A metric in one sentence."""
 
@@ -49,8 +64,7 @@ class Definition(NamedTuple):
 
 
 def _size_definition(size: SetSize) -> Definition:
-    source = size.source.replace("paper 000", UNIFIED_PAPER)
-    return Definition("NS, the non-specificity", size.sentence, size.equation, source)
+    return Definition("NS, the non-specificity", size.sentence, size.equation, _cited(size.source))
 
 
 # Definitions of the unified loss, its parts, the baselines, and the plain scores of a classifier.
@@ -203,9 +217,8 @@ def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
     for name in measures:
         if name in CALIBRATION_MEASURES and name not in (*CALIBRATION, *LOSSES):
             own = CALIBRATION_MEASURES[name]
-            source = own.source.replace("paper 001", CALIBRATION_PAPER)
             title = own.label[0].upper() + own.label[1:]
-            found[name] = Definition(title, own.sentence, own.equation, source)
+            found[name] = Definition(title, own.sentence, own.equation, _cited(own.source))
     return found
 
 
@@ -343,10 +356,7 @@ def score_definition(name: str) -> Definition:
     """The definition of one of the package's uncertainty scores."""
     score, label = SCORES[name], score_label(name)
     unit = "" if score.unit in ("probability", "share", "spherical score") else f" In {score.unit}."
-    source = score.source
-    for paper, title in (("000", UNIFIED_PAPER), ("003", RANKING_PAPER), ("004", DISENTANGLEMENT_PAPER)):
-        source = source.replace(f"paper {paper}", title)
-    return Definition(label[0].upper() + label[1:], score.sentence + unit, score.equation, source)
+    return Definition(label[0].upper() + label[1:], score.sentence + unit, score.equation, _cited(score.source))
 
 
 # Definitions of the numbers on the page: one sentence, the paper's equation, and its source.
@@ -355,9 +365,7 @@ DEFINITIONS: dict[str, Definition] = LOSSES | RANKINGS | CALIBRATION
 
 
 def _distance_definition(one: Distance) -> Definition:
-    return Definition(
-        one.title, one.sentence, one.equation, one.source.replace("paper 000", UNIFIED_PAPER), short=one.short
-    )
+    return Definition(one.title, one.sentence, one.equation, _cited(one.source), short=one.short)
 
 
 def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict[str, Definition]:

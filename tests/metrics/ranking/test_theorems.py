@@ -1,4 +1,4 @@
-"""The theorems of paper 003 on finite populations, exhaustively over the orders of up to 7 inputs.
+"""The theorems of the paper on ranking metrics on finite populations, exhaustively over the orders of up to 7 inputs.
 
 A population has inputs x with P(x), label distributions p(y|x) and a model's probabilities f(x). Run as a script, this file
 prints how often the order of ψ misses the best UQ-C-index where there are more than two classes.
@@ -376,7 +376,7 @@ def test_metrics_of_the_enumerated_population_against_brute_force(seed, n_classe
             )
 
 
-# Theorem 9.1 and the set-valued classifier (12) of paper 003 on finite populations, by enumeration.
+# Theorem 9.1 and the set-valued classifier (12) of the paper on ranking metrics on finite populations, by enumeration.
 
 # -------------------------------------------------------------------------- theorem 9.1: equivalent scorings, one family
 

@@ -162,9 +162,9 @@ def read_oasst2(
 ) -> LabelDistributions:
     """Weights of negative and positive ratings of each message of OASST2, its text and its language (Köpf et al. 2023).
 
-    Paper 003 sorts the 15 categories of content into negative and positive ones and does not print which is which. Here the
-    weight of a rating is its value in [0, 1] times the number of annotators; the two columns are the sums over the other and
-    over the positive categories. Messages without weight are left out, and so are ratings without a value.
+    Ranking metrics sorts the 15 categories of content into negative and positive ones and does not print which is which. Here
+    the weight of a rating is its value in [0, 1] times the number of annotators; the two columns are the sums over the other
+    and over the positive categories. Messages without weight are left out, and so are ratings without a value.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def plot_gain_by_uncertainty(
     legend: bool = True,
     width: Width = "text",
 ) -> "Axes":
-    """Mean gain, mean estimate and mean mapped estimate in each interval of the estimates (Figures 3 and 4 of paper 002).
+    """Mean gain, mean estimate and mean mapped estimate in each interval of the estimates (epistemic gain, Figures 3 and 4).
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def plot_disentanglement_curves(
     Returns
     -------
     Axes
-        Of the estimates. As in Figures 2, 4 and 8 to 13 of paper 004.
+        Of the estimates. As in Figures 2, 4 and 8 to 13 of the paper on disentanglement.
     """
     chosen("experiment", experiment, EXPERIMENTS[:2])
     drawn = computed_curves(contender, experiment, level=level)
@@ -452,7 +452,7 @@ def draw_disentanglement_grid(
 def plot_expected_behaviour(
     experiment: str, *, ax: "Axes | None" = None, legend: bool = True, width: Width = "text"
 ) -> "Axes":
-    """The behaviour of perfectly disentangled estimates as a drawing (Figure 1 of paper 004).
+    """The behaviour of perfectly disentangled estimates as a drawing (Figure 1 of the paper on disentanglement).
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.cli.checks import outcome_of, parse_check
+from uqassay.cli.fail_if import outcome_of, parse_check
 from uqassay.metrics.ranking import RANKING_METRICS
 
 

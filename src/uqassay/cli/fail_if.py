@@ -1,4 +1,4 @@
-"""Checks on findings for scripts, exit codes, and the summary in Markdown."""
+"""`--fail-if`: checks on findings for scripts, their exit codes, and the summary in Markdown."""
 
 import math
 import operator
