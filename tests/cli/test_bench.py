@@ -266,7 +266,7 @@ def test_dry_run_that_runs_first_cells_counts_the_other_failed_ones_again(run, t
             "none.toml: config: must be a file that can be read; No such file or directory",
         ),
         (["status", "none"], "folder: must hold a benchmark; got none; check the path."),
-        (["--dataset", "iris", "--method", "snn", "-o", "run", "--fail-if", "x"], "--fail-if: must read"),
+        (["--dataset", "iris", "--method", "snn", "-o", "run", "--fail-if", "x"], "--fail-if: needs a comparison"),
         (["--datset", "iris"], "see uqassay bench --help."),
     ],
 )

@@ -138,6 +138,7 @@ def test_what_is_given_or_counted_is_an_attribute_and_what_is_computed_a_method(
         "tradeoffs",
         "settings",
         "sets",
+        "of_answers",
         "warnings",
     }
     given |= {"provenance", "excess", "calibration", "classwise_error", "scaled", "votes", "backward"}

@@ -57,7 +57,7 @@ def test_limits_are_those_of_the_assay(case, request):
             assert row["score"] == "total entropy"
             np.testing.assert_allclose(row["kept"], [float(kept), kept.low, kept.high], rtol=1e-5)
             assert row["observed"] == float(refusal.observed_risk)
-            assert row["of"] == f"of {refusal.observed_risk.n} instances"
+            assert row["of"] == f"of {refusal.observed_risk.n} cases"
         else:
             assert (row["threshold"], row["kept"], row["of"]) == ("cannot be certified", [None] * 3, "")
             assert np.isnan(row["observed"])

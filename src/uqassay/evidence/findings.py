@@ -171,7 +171,7 @@ def model_rows(
     if wanted("unified") and not (assay.of_answers and metrics is None):
         found += [_Found("unified", d + t * ns, s.nonspecificity, t, share=t) for t in assay.tradeoffs]
     for measure in filter(wanted, s.measures):
-        if assay.of_answers and measure in model.undefined:
+        if assay.of_answers and not model.has(measure):
             continue
         column = model.columns[measure] if run is None else model.columns[measure][run : run + 1]
         if np.isnan(column).all():

@@ -93,7 +93,7 @@ def stated_scores(model: ModelScores, judged: Judged) -> tuple[str, ...]:
     The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside
     the sets is.
     """
-    names = [name for name in judged.settings.measures if name not in model.undefined]
+    names = [name for name in judged.settings.measures if model.has(name)]
     if model.n_points == 1:
         return tuple(name for name in names if name not in SCORES or not SCORES[name].needs_spread)
     return (*names, "nonspecificity")

@@ -475,7 +475,7 @@ def rank_sets_at(assay: Judged, tradeoffs: Sequence[float]) -> list[RankSets]:
 
 def _of_mean(assay: Judged, metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
-    models = [m for m in models if metric not in m.undefined]  # answers without a confidence
+    models = [m for m in models if m.has(metric)]  # answers without a confidence
     references = [m.name for m in models if m.baseline]
     tests = pair_tests(assay, [m.name for m in models], metric, references=references)
     # an infinite loss that has occurred makes the true mean infinite; from one unit alone nothing is told

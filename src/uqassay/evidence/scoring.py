@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -290,12 +289,11 @@ class ModelScores:
     @property
     def states_confidence(self) -> bool:
         """Whether every prediction comes with a confidence: not of `ClassSets`, nor of `Answers` that state none."""
-        return self.predicts_classes and "confidence" not in self.undefined
+        return self.predicts_classes and self.has("confidence")
 
-    @cached_property
-    def undefined(self) -> frozenset[str]:
-        """Names of the columns that hold no number for any run and instance."""
-        return frozenset(name for name, column in self.columns.items() if np.isnan(column).all())
+    def has(self, column: str) -> bool:
+        """False where the column of this name holds no number for any run and instance."""
+        return column not in self.columns or not np.isnan(self.columns[column]).all()
 
     def _check_read(self) -> None:
         number(self.floor, "floor", "", low=0, high=1, ends="[)")
@@ -306,7 +304,7 @@ class ModelScores:
             fail("columns", "needs at least one run", "got none", code="empty")
         for name in FINITE:
             column = self.columns[name]
-            if name == "confidence" and self.kind == "Answers" and name in self.undefined:
+            if name == "confidence" and self.kind == "Answers" and not self.has(name):
                 continue
             if not (np.isfinite(column) & (column >= -1)).all():
                 fail(f"columns/{name}", "must hold finite numbers from -1 up", code="finite")

@@ -135,7 +135,7 @@ def settable(name: str, flags: Collection[str]) -> list[str]:
     Examples
     --------
     >>> settable("ranking-synthetic", ["preset", "seed", "sweep", "figures"])
-    ['bayes_error', 'one_sample']
+    ['bayes_error', 'one_sample', 'method']
     """
     from uqassay.lab.papers import register
 

@@ -52,7 +52,7 @@ class Answers(Prediction):
     >>> sure = uq.Answers([True, True, False, True], [0.9, 0.8, 0.3, 0.6])
     >>> also = uq.Answers([True, False, False, True], [0.9, 0.9, 0.8, 0.9])
     >>> a = uq.assay({"a": sure, "b": also})
-    >>> [(m.model, m.metric, float(m.estimate)) for m in a.metrics(metrics=["accuracy", "ece"]).measured[:2]]
+    >>> [(m.model, m.metric, round(m.estimate, 3)) for m in a.metrics(metrics=["accuracy", "ece"]).measured[:2]]
     [('a', 'accuracy', 0.75), ('a', 'ece', 0.25)]
     """
 

@@ -239,7 +239,7 @@ def load_answers(
     id: str | None = None,
     missing: float | None = None,
 ) -> dict[str, Answers]:
-    """Read the answers of several models from one table, whose rows are divided by a column that names the model.
+    r"""Read the answers of several models from one table, whose rows are divided by a column that names the model.
 
     Parameters
     ----------

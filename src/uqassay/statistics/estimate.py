@@ -251,7 +251,7 @@ def mean_estimate(
     >>> mean_estimate([0.0, 1.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).notes[0].text
     '2 groups'
     >>> mean_estimate([3.0])
-    Estimate(3, low=nan, high=nan, level=0.95, n=1, method='student-t', notes=['1 instance: no interval'])
+    Estimate(3, low=nan, high=nan, level=0.95, n=1, method='student-t', notes=['1 case: no interval'])
     """
     check_level(level)
     one_of(method, "method", ("student-t", "hall", "bca"))

@@ -185,7 +185,7 @@ def test_the_purpose_of_a_protocol_is_one_sentence(name):
         (("ranking-intervals", "--sweep"), "--sweep: means nothing to ranking-intervals, which takes --preset"),
         (
             ("ranking-synthetic", "--data", "x"),
-            "which takes --preset, --figures, --seed, --sweep, --set bayes_error=, --set one_sample=",
+            "which takes --preset, --method, --figures, --seed, --sweep, --set bayes_error=, --set one_sample=",
         ),
         (("ranking-cifar10h", "--seed", "1"), "--seed: means nothing to ranking-cifar10h"),
         (("ranking-cifar10h",), "--data: must be a folder; got none"),

@@ -310,7 +310,7 @@ def test_command_line(capsys, tmp_path):
     [
         ({"preset": "gpu"}, "preset", "choice", "got 'gpu'"),
         ({"predictors": ["DE", "BNN"]}, "predictors", "choice", "got 'BNN'"),
-        ({"predictors": []}, "predictors", "choice", "got none"),
+        ({"predictors": []}, "predictors", "empty", "got none"),
         ({"backbone": "vgg"}, "backbone", "choice", "got 'vgg'"),
         ({"backbone": "cnn"}, "backbone", "shape", r"got \(64,\)"),
         ({"learning_rate": -1.0}, "learning_rate", "range", "got -1"),
