@@ -52,12 +52,11 @@ def _ahead() -> Iterator[Cell]:
 
 def _rare() -> Iterator[Cell]:
     for share in (0.02, 0.005):
-        for dtype in ("float32", "float64"):
-            for j, n in ((10, 100), (2, 300), (10, 300), (10, 2000)):
-                calm = Kind(j - j // 2, signal=1.1, dtype=dtype, level="same")
-                rare = replace(calm, count=j // 2, rare=share)
-                about = f"{j} equal means, half with {100 * share:g} % huge losses ({dtype}), n = {n:,}"
-                yield Cell(f"rare-{100 * share:g}%-{dtype}-{j}-{n}", (calm, rare), n=n, classes=10, about=about)
+        for j, n in ((10, 100), (2, 300), (10, 300), (10, 2000)):
+            calm = Kind(j - j // 2, signal=1.1, level="same")
+            rare = replace(calm, count=j // 2, rare=share)
+            about = f"{j} equal means, half with {100 * share:g} % huge losses, n = {n:,}"
+            yield Cell(f"rare-{100 * share:g}%-float64-{j}-{n}", (calm, rare), n=n, classes=10, about=about)
 
 
 def _groups() -> Iterator[Cell]:
@@ -75,7 +74,7 @@ def _rare_groups() -> Iterator[Cell]:
     for j in (2, 10):
         calm = Kind(j - j // 2, signal=1.1, level="same")
         rare = replace(calm, count=j // 2, rare=0.02, whole_groups=True)
-        about = f"{j} equal means, half with huge losses in 2 % of the groups (float64), 30 groups of 10"
+        about = f"{j} equal means, half with huge losses in 2 % of the groups, 30 groups of 10"
         yield Cell(f"groups-rare-{j}", (calm, rare), groups=(10,) * 30, correlation=0.5, classes=10, about=about)
 
 
