@@ -293,7 +293,10 @@ class ModelScores:
 
     def has(self, column: str) -> bool:
         """False where the column of this name holds no number for any run and instance."""
-        return column not in self.columns or not np.isnan(self.columns[column]).all()
+        values = self.columns.get(column)
+        if values is None or not values.size:
+            return values is None
+        return not np.isnan(values.flat[0]) or not np.isnan(values).all()  # the first number mostly tells
 
     def _check_read(self) -> None:
         number(self.floor, "floor", "", low=0, high=1, ends="[)")
