@@ -346,3 +346,10 @@ def test_a_demand_on_predictions_of_classes(judged):
         outcome_of(parse_check("sharp-box:unified<0"), judged)
     assert found.value.code == "choice"
     assert outcome_of(parse_check("sharp-box:unified@0.5<0"), judged).word in ("pass", "fail")
+
+
+@pytest.mark.parametrize("text", ["unified>0", "unified@0.3>0", "a-b:unified@0.3>-9", "a-b:unified>-9"])
+def test_without_sets_e_is_the_same_at_all_tradeoffs(text):
+    g = np.random.default_rng(0)
+    assay = uq.assay({name: g.dirichlet(np.ones(3), 40) for name in "ab"}, g.integers(0, 3, 40), tradeoffs=[0.3, 0.5])
+    assert len(failures(parse_check(text), assay)) == (1 if "-" in text else 2)

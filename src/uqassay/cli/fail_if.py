@@ -411,11 +411,11 @@ def _pair(check: CheckTerm, assay: "Assay", between: str) -> tuple[str, str]:
 
 
 def _tradeoff_of_pair(check: CheckTerm, assay: "Assay") -> float:
-    """λ of a difference of E: the one stated; of a demand, and where nothing depends on it, the default."""
-    priced = check.metric == "unified" and order_of(assay).priced
-    if priced and check.tradeoff is None and not (isinstance(check, Check) and check.demand):
+    """λ of a difference of E: the one stated; of a demand, and where no model has a set and E is the same at all λ, any."""
+    unified = check.metric == "unified"
+    if unified and order_of(assay).priced and check.tradeoff is None and not (isinstance(check, Check) and check.demand):
         fail("--fail-if", "E depends on λ", f"got {check.text!r}", "write unified@0.5, for example", code="choice")
-    if (check.tradeoff is not None and not priced) or (check.score is not None and check.metric not in RANKING_METRICS):
+    if (check.tradeoff is not None and not unified) or (check.score is not None and check.metric not in RANKING_METRICS):
         rule = f"{check.metric} does not depend on {'λ' if check.score is None else 'a score'}"
         fail("--fail-if", rule, f"got {check.text!r}", "leave @ out", code="conflict")
     return DEFAULT_TRADEOFF if check.tradeoff is None else check.tradeoff
@@ -462,7 +462,7 @@ def _rows(check: CheckTerm, assay: "Assay") -> list[dict[str, Any]]:
             code="conflict",
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
-    return _at_tradeoff(_of_score(rows, check), check)
+    return _at_tradeoff(_of_score(rows, check), check, order_of(assay).priced)
 
 
 def _of_score(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str, Any]]:
@@ -492,8 +492,8 @@ def _of_score(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str, An
     return [row for row in rows if row["score"] == check.score]
 
 
-def _at_tradeoff(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str, Any]]:
-    """Rows at the λ asked for, where a metric depends on λ."""
+def _at_tradeoff(rows: list[dict[str, Any]], check: CheckTerm, priced: bool) -> list[dict[str, Any]]:
+    """Rows at the λ asked for, where a metric depends on λ; where no model has a set (`priced`), E is the same at all λ."""
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
         if check.tradeoff is not None:
@@ -505,8 +505,8 @@ def _at_tradeoff(rows: list[dict[str, Any]], check: CheckTerm) -> list[dict[str,
                 code="conflict",
             )
         return rows
-    if check.tradeoff is None and len(known) == 1:
-        return rows
+    if check.tradeoff is None and (len(known) == 1 or not priced):
+        return [row for row in rows if row["tradeoff"] == known[0]]
     if check.tradeoff is None or not any(math.isclose(check.tradeoff, at) for at in known):
         fail(
             "--fail-if",

@@ -120,6 +120,7 @@ __all__ = [
 # The page's section on parts of the test set: which model is best in every subgroup and every true class.
 
 SHOWN_NAMES = 4  # before the others are counted
+SHOWN_PARTS = 3  # subgroups of which the section speaks first
 MOST_PARTS = 40  # of one subgroup; more are an identifier rather than a part of the test set
 METRICS = {"unified": "{loss}", "accuracy": "accuracy", "distance": "mean distance", "nonspecificity": "mean NS"}
 BEST = {
@@ -153,7 +154,11 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
         "part": "Parts of the test set",
     }
     metrics = {name: METRICS[name] for name in _metrics_of_parts(assay)} | {"unified": loss_name(assay)}
-    finding = tables[0]["views"]["unified"][_nearest(assay, DEFAULT_TRADEOFF)]["sentence"]
+    near = _nearest(assay, DEFAULT_TRADEOFF)
+    views = [table["views"]["unified"][near] for table in tables if table["by"] != "class" or len(tables) == 1]
+    views.sort(key=lambda view: len(set(view["best"] or ())), reverse=True)  # the parts that differ are told first
+    more = f"See below for {counted(len(views) - SHOWN_PARTS, 'more subgroup')}." if len(views) > SHOWN_PARTS else ""
+    finding = " ".join([*(view["sentence"] for view in views[:SHOWN_PARTS]), more]).strip()
     return {"finding": finding, "tables": tables, "metrics": metrics, "tradeoffs": list(assay.tradeoffs), "text": text}
 
 
