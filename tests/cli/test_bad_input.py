@@ -253,7 +253,10 @@ OPTIONS = {
     ),
     "subgroup with a taken name": (("--subgroup", "class=y.npy"), r"--subgroup: names must differ .*; got 'class'"),
     "missing focal sets": (("--focal-sets", "nothing.npy"), r"nothing\.npy: path: must lead to a file"),
-    "check without a number": (("--fail-if", "accuracy<high"), r"--fail-if: needs a finite number, .* got 'accuracy<high'"),
+    "check without a number": (
+        ("--fail-if", "accuracy<high"),
+        r"--fail-if: needs a finite number, .* got 'accuracy<high'",
+    ),
     "check of an unknown metric": (("--fail-if", "speed<1"), r"--fail-if: 'speed<1' needs a metric.*accuracy"),
     "check of an unknown model": (("--fail-if", "b:accuracy<1"), r"names the model 'b'; the models are a"),
 }

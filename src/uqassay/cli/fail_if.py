@@ -413,9 +413,16 @@ def _pair(check: CheckTerm, assay: "Assay", between: str) -> tuple[str, str]:
 def _tradeoff_of_pair(check: CheckTerm, assay: "Assay") -> float:
     """λ of a difference of E: the one stated; of a demand, and where no model has a set and E is the same at all λ, any."""
     unified = check.metric == "unified"
-    if unified and order_of(assay).priced and check.tradeoff is None and not (isinstance(check, Check) and check.demand):
+    if (
+        unified
+        and order_of(assay).priced
+        and check.tradeoff is None
+        and not (isinstance(check, Check) and check.demand)
+    ):
         fail("--fail-if", "E depends on λ", f"got {check.text!r}", "write unified@0.5, for example", code="choice")
-    if (check.tradeoff is not None and not unified) or (check.score is not None and check.metric not in RANKING_METRICS):
+    if (check.tradeoff is not None and not unified) or (
+        check.score is not None and check.metric not in RANKING_METRICS
+    ):
         rule = f"{check.metric} does not depend on {'λ' if check.score is None else 'a score'}"
         fail("--fail-if", rule, f"got {check.text!r}", "leave @ out", code="conflict")
     return DEFAULT_TRADEOFF if check.tradeoff is None else check.tradeoff

@@ -362,8 +362,7 @@ def _choices_on_other_inputs(answer: Answer) -> str:
     clauses = []
     for i, choice in enumerate(answer.choices):
         ends = _at_its_ends(choice)
-        # the headline has room for one condition, and for some of the choices
-        untold = choice.sure is None and (condition(answer) or i >= SHOWN_RANGES)
+        untold = choice.sure is None and i >= SHOWN_RANGES  # the headline has room for some of the choices
         if answer.priced and choice.cases and (ends or untold):
             where = ends or range_text(choice.low, choice.high)
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
@@ -620,10 +619,12 @@ def _choice(answer: Answer) -> str:
         clauses.append(f"for greater λ the choice changes {counted(len(choices) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(choices)):
         clauses.append("in between it cannot be told which to choose")
-    rests_on = condition(answer)
-    if not rests_on and (strictest := max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0)):
+    if strictest := max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0):
         who = "each of them" if len({name for c in shown for name in c.models}) > 1 else "it"
         rests_on = f"if {failing_at_most({who: strictest}, answer.distance)}"
+    else:
+        rests_on = ""
+    rests_on = ", ".join(part for part in (rests_on, condition(answer)) if part)
     if rests_on:
         clauses = [f"{clauses[0]}, {rests_on}"] if len(clauses) == 1 else [*clauses, f"this holds {rests_on}"]
     return sentence(clauses)
