@@ -16,6 +16,7 @@ from uqassay.errors import InputError
 from uqassay.lab.methods.base import UncertaintyClassifier
 from uqassay.lab.methods.registry import label_of
 from uqassay.predictions import Members, Point, Prediction, as_prediction
+from uqassay.text import said
 
 __all__ = ["GivenMethod", "given_class", "option_names", "taken_options"]
 
@@ -33,7 +34,7 @@ def given_class(name: str) -> Callable[..., Any]:
     try:
         found = getattr(_imported(module), attribute, None)
     except ImportError as problem:
-        got = f"{module} cannot be imported: {problem}"
+        got = f"{module} cannot be imported: {said(problem)}"
         raise InputError(
             "method", "module:Class must name a module that Python finds", got, EXAMPLE, code="missing"
         ) from problem
