@@ -101,7 +101,7 @@ def test_ctrl_c(monkeypatch, run):
     def interrupted(request, *, progress):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("uqassay.cli.fail_if.make_assay", interrupted)
+    monkeypatch.setattr("uqassay.cli.report.make_assay", interrupted)
     assert run("rank", "a.npz") == (130, "", "")
 
 
@@ -117,7 +117,7 @@ def test_the_machine_refuses(problem, sentence, monkeypatch, run):
     def failing(request, *, progress):
         raise problem
 
-    monkeypatch.setattr("uqassay.cli.fail_if.make_assay", failing)
+    monkeypatch.setattr("uqassay.cli.report.make_assay", failing)
     ran = run("rank", "a.npz")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(sentence)
@@ -131,7 +131,7 @@ def test_a_bug_is_neither_bad_input_nor_a_failed_check(problem, monkeypatch, run
     def broken(request, *, progress):
         raise problem
 
-    monkeypatch.setattr("uqassay.cli.fail_if.make_assay", broken)
+    monkeypatch.setattr("uqassay.cli.report.make_assay", broken)
     ran = run("rank", "a.npz", "--fail-if", "unified@0.5>0.01")
     assert (ran.code, ran.out) == (70, "")
     assert f"{type(problem).__name__}: a bug" in ran.err

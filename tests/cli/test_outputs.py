@@ -25,7 +25,7 @@ def refused(folder, run, monkeypatch):
         def computed(*_, **__):
             raise AssertionError("the output was not checked first")
 
-        monkeypatch.setattr("uqassay.cli.fail_if.make_assay", computed)
+        monkeypatch.setattr("uqassay.cli.report.make_assay", computed)
         monkeypatch.setattr("uqassay.predictions.files.draft_of", computed)
         before = contents(folder)
         ran = run(*argv)

@@ -37,7 +37,7 @@ def one_assay():
     """One assay of the two models for all widths."""
     made = []
 
-    def kept(request, *, progress=None):
+    def kept(request, *, progress=None, meanwhile=None):
         if not made:
             made.append(inputs.make_assay(request, progress=progress))
         return made[0]
@@ -49,7 +49,7 @@ def one_assay():
 def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(
     width, columns, files, run, narrow, one_assay, monkeypatch
 ):
-    monkeypatch.setattr("uqassay.cli.fail_if.make_assay", one_assay)
+    monkeypatch.setattr("uqassay.cli.report.make_assay", one_assay)
     models = [f"deep-ensemble={files / 'de.npz'}", f"evidential={files / 'edl.npz'}"]
     narrow(width)
     ran = run("report", *models, "--labels", files / "labels.npy", "--calibration", "none", "-o", files / "page.html")

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -12,7 +13,8 @@ from tests.report.html_pages import ParsedPage, makes_no_markup
 
 import uqassay as uq
 from uqassay.evidence.sentences import details
-from uqassay.report.page import SCRIPTS, STEPS, answer_card, render, write_page
+from uqassay.records import Later
+from uqassay.report.page import SCRIPTS, STEPS, answer_card, find_ahead, render, write_page
 from uqassay.text import visible
 
 
@@ -125,6 +127,19 @@ def test_progress_is_told_and_changes_nothing(hostile, page):
     assert render(hostile, command="uqassay report 'a <b>.npz' && echo", progress=told.append) == page
     assert told == [f"writing the page: {step}" for step in STEPS]
     assert len(set(told)) == len(told) > 3
+
+
+def test_what_is_found_ahead_needs_no_test_and_changes_nothing():
+    def unmade():
+        raise AssertionError("a test was made")
+
+    generator = np.random.default_rng(0)
+    models = {name: uq.Members(generator.dirichlet(np.ones(3), (60, 2))) for name in ("a", "b")}
+    found = uq.assay(models, generator.integers(0, 3, 60))
+    ahead = replace(found, tests=Later(unmade))
+    find_ahead(ahead)
+    object.__setattr__(ahead, "tests", found.tests)
+    assert render(ahead) == render(found)
 
 
 def test_write_page_replaces_in_one_step(tmp_path, hostile, page):

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import typer
 
 from uqassay.checks import fail
-from uqassay.cli.inputs import AssayRequest, check_text, make_assay, model_files
+from uqassay.cli.inputs import AssayRequest, check_text, model_files
 from uqassay.cli.screen import complain, unicode_text
 from uqassay.errors import InputError
 from uqassay.evidence import Assay
@@ -621,29 +621,19 @@ def _row(check: Check, result: "GainResult") -> list[dict[str, Any]]:
 CHECK_FAILED, CANNOT_TELL = 1, 3
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """An assay, and the outcomes of the checks on it."""
-
-    assay: Assay
-    outcomes: tuple[Outcome, ...]
-
-
 def steps_of(request: AssayRequest) -> int:
     """Steps of a progress bar: every file is read, scored, scaled and its calibration tested; then come those of the whole."""
     return 4 * sum(len(paths) for paths in model_files(request.models).values()) + len(STAGES) + 2
 
 
-def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None], *, on_intervals: bool) -> Judged:
-    """Make the assay and check it.
-
-    Everything that can be refused is refused here, before anything is printed.
-    """
-    assay = make_assay(request, progress=say)
+def judge(
+    assay: Assay, checks: Sequence[Check], say: Callable[[str], None], *, on_intervals: bool
+) -> tuple[Outcome, ...]:
+    """Outcomes of the checks on an assay. Everything that can be refused is refused here, before anything is printed."""
     say("verdict")
     outcomes = tuple(outcome_of(check, assay, on_intervals=on_intervals) for check in checks)
     assay.verdict()
-    return Judged(assay, outcomes)
+    return outcomes
 
 
 def end(outcomes: Sequence[Outcome]) -> None:

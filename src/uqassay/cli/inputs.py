@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
@@ -203,7 +204,12 @@ class Loaded:
     files: dict[str, Path | None]  #: The files of the arguments `y_true` and `groups`.
 
 
-def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None = None) -> Assay:
+def make_assay(
+    request: AssayRequest,
+    *,
+    progress: Callable[[str], None] | None = None,
+    meanwhile: Callable[[Assay], object] | None = None,
+) -> Assay:
     """Read the files, check that the labels agree, and judge the models; a kept assay is read as it is.
 
     Parameters
@@ -211,6 +217,8 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     request : AssayRequest
     progress : callable, optional
         Called with the name of what is being done.
+    meanwhile : callable, optional
+        Called with the assay on another thread while the tests are made, which are ended by Ctrl-C on this one.
 
     Returns
     -------
@@ -263,7 +271,11 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             progress=say,
             client=request.cluster,
         )
-        judged.tests()  # here, where errors name the files
+        with ThreadPoolExecutor(1) as pool:
+            done = None if meanwhile is None else pool.submit(meanwhile, judged)
+            judged.tests()  # here, where errors name the files
+        if done is not None:
+            done.result()
     return judged
 
 

@@ -31,6 +31,7 @@ from uqassay.cli.inputs import (
     check_save,
     class_texts,
     load_models,
+    make_assay,
     member_axes,
     option,
     read_labels,
@@ -722,15 +723,16 @@ def write_report(
     """
     checks = [parse_check(text) for text in fail_if]
     steps = steps_of(request) + (save is not None) + as_json
+    meanwhile: Callable[[Assay], object] | None = None
     if page is not None:
         from uqassay.report.drawings import load_ahead
-        from uqassay.report.page import STEPS
+        from uqassay.report.page import STEPS, find_ahead
 
-        steps += len(STEPS)
+        steps, meanwhile = steps + len(STEPS), find_ahead
         load_ahead()
     with progress(steps) as say:
-        judged = judge(request, checks, say, on_intervals=on_intervals)
-        assay = judged.assay
+        assay = make_assay(request, progress=say, meanwhile=meanwhile)
+        outcomes = judge(assay, checks, say, on_intervals=on_intervals)
         if save is not None:  # before the page, which may lie in that folder
             say("keeping the assay")
             assay.save(os.path.realpath(save))
@@ -740,7 +742,7 @@ def write_report(
             write_page(assay, page, command=command, progress=say)
         tradeoffs = request.shown_tradeoffs()
         if markdown is not None:
-            write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command, page=page)
+            write_summary(markdown, assay, outcomes, tradeoffs=tradeoffs, command=command, page=page)
         if as_json:
             say("findings")
         found = assay.to_json() if as_json else None
@@ -752,7 +754,7 @@ def write_report(
             print_text(f"Assay: {save}")
         if page is not None:
             print_text(f"Page: {page}")
-    end(judged.outcomes)
+    end(outcomes)
 
 
 # The command `rank`: rank classifiers at chosen λ, in the whole test set and in its parts.
@@ -776,12 +778,12 @@ def rank_command(
     if markdown is not None:
         check_summary(markdown, request.inputs())
     with progress(steps_of(request)) as say:
-        judged = judge(request, checks, say, on_intervals=on_intervals)
-        assay = judged.assay
+        assay = make_assay(request, progress=say)
+        outcomes = judge(assay, checks, say, on_intervals=on_intervals)
         tradeoffs = request.shown_tradeoffs()
         if markdown is not None:
             command = shell_line(["uqassay", *context.find_root().obj])
-            write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command)
+            write_summary(markdown, assay, outcomes, tradeoffs=tradeoffs, command=command)
         found_at = tradeoffs or assay.tradeoffs
         parts = parts_json(assay, found_at) if as_json else []
     if as_json:
@@ -795,7 +797,7 @@ def rank_command(
         print_subgroup_rankings(assay, tradeoffs)
         print_breakpoints(assay)
         print_warnings(assay)
-    end(judged.outcomes)
+    end(outcomes)
 
 
 # The command `tradeoff`: a range of λ from two questions.

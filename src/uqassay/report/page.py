@@ -73,6 +73,7 @@ __all__ = [
     "answer_card",
     "border_places",
     "caution_section",
+    "find_ahead",
     "lens_sections",
     "payload",
     "render",
@@ -202,6 +203,14 @@ def payload(
         progress(stage)
         values |= {name: value if name == "assay" else plain(value) for name, value in build().items()}
     return values | {"lenses": plain(lens_sections(assay, progress=progress))}
+
+
+def find_ahead(assay: "Assay") -> None:
+    """Find most of what the page shows and no test of calibration changes; the assay keeps it."""
+    assay.mistake_ranking()
+    for at in assay.tradeoffs:
+        assay.scale_check(at)
+    _ranking(assay, tradeoff_grid(assay))
 
 
 def _found_before(found: object) -> dict[str, Any]:
