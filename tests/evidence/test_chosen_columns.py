@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.data import ChosenColumns, units_of_runs
+from uqassay.evidence.data import ChosenColumns, sample_of_runs
 from uqassay.statistics import mean_estimate
 
 
@@ -22,7 +22,7 @@ def runs():
 def test_all_instances_of_one_run(runs):
     chosen = ChosenColumns(runs, runs["two"], run=1)
     assert chosen["distance"].tolist() == runs["two"].columns["distance"][1:].tolist()
-    assert chosen.groups is runs.groups
+    assert chosen.sample["groups"].tolist() == runs.groups.tolist()
 
 
 def test_the_same_instances_of_every_run(runs):
@@ -46,7 +46,8 @@ def test_other_instances_of_every_run_count_as_one_run(runs):
 
 def test_units_of_several_runs():
     groups = np.array(["a", "b", "b"])
-    assert units_of_runs(None, 1, 3) is None
-    assert units_of_runs(groups, 1, 3) is groups
-    assert units_of_runs(None, 2, 3).tolist() == [0, 1, 2, 0, 1, 2]
-    assert units_of_runs(groups, 2, 3).tolist() == ["a", "b", "b", "a", "b", "b"]
+    assert sample_of_runs(None, 1, 3) == {"groups": None, "sample_weight": None}
+    assert sample_of_runs(groups, 1, 3)["groups"] is groups
+    assert sample_of_runs(None, 2, 3)["groups"].tolist() == [0, 1, 2, 0, 1, 2]
+    assert sample_of_runs(groups, 2, 3)["groups"].tolist() == ["a", "b", "b", "a", "b", "b"]
+    assert sample_of_runs(None, 2, 3, np.array([1.0, 2.0, 3.0]))["sample_weight"].tolist() == [1, 2, 3, 1, 2, 3]

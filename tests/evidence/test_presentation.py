@@ -134,6 +134,7 @@ def test_what_is_given_or_counted_is_an_attribute_and_what_is_computed_a_method(
         "class_names",
         "ids",
         "groups",
+        "weights",
         "subgroups",
         "tradeoffs",
         "settings",
@@ -142,6 +143,6 @@ def test_what_is_given_or_counted_is_an_attribute_and_what_is_computed_a_method(
         "warnings",
     }
     given |= {"provenance", "excess", "calibration", "classwise_error", "scaled", "votes", "backward"}
-    counted = {"n_instances", "n_units", "n_classes", "model_names", "candidates", "classes", "shared"}
+    counted = {"n_instances", "n_units", "n_effective", "n_classes", "model_names", "candidates", "classes", "shared"}
     names = {name for name in dir(judged) if not name.startswith("_")}
     assert {name for name in names if not callable(getattr(judged, name))} == given | counted

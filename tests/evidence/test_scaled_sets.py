@@ -606,11 +606,14 @@ def test_lowest_scale_on_some_of_the_instances_against_means(random_generator):
     curves = random_generator.random((3, 5, 40))
     rows = random_generator.random(40) < 0.5
     for given in (curves, np.asfortranarray(curves)):
-        assert _lowest_on(given, rows) == curves[:, :, rows].mean(axis=(0, 2)).argmin()
+        assert _lowest_on(given, rows, None) == curves[:, :, rows].mean(axis=(0, 2)).argmin()
     elsewhere = np.where(rows, curves, np.inf)  # infinite where it does not count
-    assert _lowest_on(elsewhere, rows) == _lowest_on(curves, rows)
-    elsewhere[0, _lowest_on(curves, rows), np.flatnonzero(rows)[0]] = np.inf
-    assert _lowest_on(elsewhere, rows) == curves[:, :, rows].mean(axis=(0, 2)).argsort()[1]
+    assert _lowest_on(elsewhere, rows, None) == _lowest_on(curves, rows, None)
+    elsewhere[0, _lowest_on(curves, rows, None), np.flatnonzero(rows)[0]] = np.inf
+    assert _lowest_on(elsewhere, rows, None) == curves[:, :, rows].mean(axis=(0, 2)).argsort()[1]
+    weights = random_generator.random(40)
+    mean = np.average(curves[:, :, rows].mean(axis=0), axis=1, weights=weights[rows])
+    assert _lowest_on(curves, rows, weights) == mean.argmin()
 
 
 # -- Records of a scale check: sentences, rows and plain values --------------------------------------------------------

@@ -147,8 +147,8 @@ def test_a_missing_entry_is_named(kept):
 
 
 def test_another_version_is_refused(kept):
-    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/6"))
-    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/7'", error=FileFormatError):
+    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/7"))
+    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/8'", error=FileFormatError):
         uq.Assay.load(kept)
 
 

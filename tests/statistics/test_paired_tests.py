@@ -449,8 +449,8 @@ def test_groups_and_weights_leave_fewer_independent_instances(random_generator):
     assert pairwise_mean_tests(alternating, bound=bound, groups=groups).pvalue[0, 1] == pytest.approx(alone)
     weights = np.r_[np.ones(4), np.full(56, 1e-3)]
     found = pairwise_mean_tests(alternating, bound=bound, sample_weight=weights)
-    kish = weights.sum() ** 2 / (weights**2).sum()
-    assert found.pvalue[0, 1] == pytest.approx((bound / (bound + abs(found.difference[0, 1]))) ** kish)
+    heaviest = weights.sum() / weights.max()  # rare losses may strike the instances of the greatest weight alone
+    assert found.pvalue[0, 1] == pytest.approx((bound / (bound + abs(found.difference[0, 1]))) ** heaviest)
 
 
 def test_what_limits_a_pair_is_named(random_generator):

@@ -558,7 +558,12 @@ def vote_compatibility_test(
 
 
 def compatible_share(
-    passed: NDArray[np.bool_], alpha: float, *, groups: ArrayLike | None = None, level: float = 0.95
+    passed: NDArray[np.bool_],
+    alpha: float,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> tuple[Estimate, Estimate]:
     """The share of compatible instances, and the share of those kept by a test of level alpha.
 
@@ -570,7 +575,7 @@ def compatible_share(
     >>> float(kept), round(float(share), 3)
     (0.5, 0.556)
     """
-    kept = proportion_estimate(passed.astype(np.float64), groups=groups, level=level)
+    kept = proportion_estimate(passed.astype(np.float64), groups=groups, sample_weight=sample_weight, level=level)
     value, low, high = (
         min(end / (1 - alpha), 1.0) if end == end else end for end in (float(kept), kept.low, kept.high)
     )

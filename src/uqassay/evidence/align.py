@@ -25,7 +25,7 @@ from uqassay.predictions.labels import check_single_meaning, labels_for, single_
 from uqassay.predictions.points import check_draws
 from uqassay.predictions.rows import Known, check_moved, check_positions, in_rows_of, order_like, rows_of_file
 from uqassay.predictions.second_order import Drawn
-from uqassay.statistics.units import check_choice
+from uqassay.statistics.units import check_choice, scaled_weights
 from uqassay.text import listed
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "align",
     "align_models",
     "align_values",
+    "aligned_weights",
     "as_runs",
     "checked_labels",
     "first_difference",
@@ -73,8 +74,10 @@ class Aligned:
     #: A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     silent: str = ""
     vote_totals: NDArray[np.float64] | None = None  #: (n,): As the function of that name.
+    weights: NDArray[np.float64] | None = None  #: (n,): Importance weights, not negative; None where all count alike.
     by_position: bool = False  #: Whether the labels are numbers that were taken by the order of named columns.
     ignored: int = 0  #: Number of instances that were left out by their label.
+    weightless: int = 0  #: Number of instances that were left out because their weight is 0.
     of_answers: bool = False  #: Whether the models gave answers that are right or wrong, see `Answers`.
 
     @property
@@ -87,12 +90,30 @@ class Aligned:
         """What identifies the rows."""
         return Known(self.ids, self.keys, "the predictions", self.moved, self.silent)
 
+    def of_rows(self, rows: NDArray[np.intp]) -> "Aligned":
+        """Some of the instances."""
+
+        def some(values: NDArray[Any] | None) -> Any:
+            return None if values is None else values[rows]
+
+        return replace(
+            self,
+            models={name: tuple(run[rows] for run in runs) for name, runs in self.models.items()},
+            labels=self.labels[rows],
+            ids=some(self.ids),
+            groups=some(self.groups),
+            keys={name: values[rows] for name, values in self.keys.items()},
+            vote_totals=some(self.vote_totals),
+            weights=some(self.weights),
+        )
+
 
 def align(
     predictions: Mapping[str, Any],
     y_true: Any,
     *,
     groups: Any = None,
+    sample_weight: Any = None,
     class_names: Sequence[str] | None = None,
     repair: bool = False,
     common_members: int | None = None,
@@ -108,6 +129,8 @@ def align(
     y_true : int array (n,), array of names (n,), or array (n, K)
     groups : array (n,), optional
         By default those that a prediction carries.
+    sample_weight : array (n,), optional
+        Importance weights.
     class_names : sequence of str, optional
         Names of the classes in the order that the result shall have.
     repair : bool
@@ -122,6 +145,8 @@ def align(
         Class names of earlier parts of the same stream, in their order.
     """
     found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
+    if sample_weight is not None:
+        found = replace(found, weights=aligned_weights(sample_weight, found.n_instances, found.known))
     if isinstance(next(iter(found.models.values()))[0], Answers):
         return _answered(found, y_true, class_names, earlier)
     if y_true is None:
@@ -224,12 +249,20 @@ def align_models(
     return replace(found, groups=None if units is None else np.array(_comparable(units)))
 
 
+def aligned_weights(sample_weight: Any, n: int, known: Known) -> Floats:
+    """Weights (n,) in the order of the models: finite, not negative, and not all 0."""
+    values = align_values(sample_weight, n, known, "sample_weight")
+    scaled_weights(values, n)  # refuses what is no weight
+    return np.array(values, dtype=np.float64)
+
+
 class Kept(NamedTuple):
     """Arguments of an assay without the instances that have the label to ignore, and how many these are."""
 
     predictions: Any
     y_true: Any
     groups: Any
+    sample_weight: Any
     subgroups: Any
     uncertainties: Any
     ignored: int
@@ -242,6 +275,7 @@ def without_label(
     *,
     class_names: Sequence[str] | None,
     groups: Any,
+    sample_weight: Any = None,
     subgroups: Any = None,
     uncertainties: Any = None,
     first_row: int = 0,
@@ -278,6 +312,7 @@ def without_label(
         {name: [run[rows] for run in runs] for name, runs in found.models.items()},
         y_true[rows] if isinstance(y_true, FromFile) else array[rows],
         None if found.groups is None else found.groups[rows],
+        None if sample_weight is None else align_values(sample_weight, n, known, "sample_weight")[rows],
         parts or None,
         scores or None,
         n - len(rows),

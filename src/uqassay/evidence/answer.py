@@ -52,7 +52,9 @@ def colour_order(assay: Judged) -> tuple[str, ...]:
     """
     if len(assay.model_names) <= N_COLOURS:
         return assay.model_names
-    d, ns = (np.array([m.columns[key].mean() for m in assay.candidates]) for key in ("distance", "nonspecificity"))
+    d, ns = (
+        np.array([assay.overall(m.columns[key]) for m in assay.candidates]) for key in ("distance", "nonspecificity")
+    )
     with np.errstate(invalid="ignore"):
         order = np.argsort(d + DEFAULT_TRADEOFF * ns, kind="stable")
     return tuple(assay.model_names[j] for j in order)
@@ -243,5 +245,5 @@ def _lowest(assay: Judged) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
     """Which models or baselines have the lowest mean E in this test set."""
     order = order_of(assay)
     models = [assay[name] for name in (*order.models, *order.yardsticks)]
-    d, ns = (np.array([m.columns[key].mean() for m in models]) for key in ("distance", "nonspecificity"))
+    d, ns = (np.array([assay.overall(m.columns[key]) for m in models]) for key in ("distance", "nonspecificity"))
     return tuple((*inwards(low, high), tuple(models[j].name for j in at)) for low, high, at in lower_envelope(d, ns))

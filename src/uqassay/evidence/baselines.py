@@ -13,10 +13,12 @@ from uqassay.predictions import (
     Intervals,
     Point,
 )
+from uqassay.statistics.units import effective_number
 
 __all__ = [
     "HELD_OUT",
     "column_of",
+    "counted_labels",
     "has_held_out",
     "held_out_columns",
     "is_held_out",
@@ -94,13 +96,32 @@ def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> F
     return d + tradeoff * ns
 
 
+def counted_labels(y: NDArray[Any], n_classes: int, sample_weight: Floats | None = None) -> Floats:
+    """Weight of each class among labels (n,) or label distributions (n, K), ``(K,)``; without weights their number.
+
+    Examples
+    --------
+    >>> counted_labels(np.array([0, 1, 1]), 2, np.array([1.0, 0.5, 0.5])).tolist()
+    [1.0, 1.0]
+    """
+    if y.ndim == 1:
+        return np.bincount(y, weights=sample_weight, minlength=n_classes).astype(np.float64)
+    return np.asarray((y if sample_weight is None else y * sample_weight[:, np.newaxis]).sum(axis=0))
+
+
 def held_out_columns(
-    y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None, settings: Settings
+    y: NDArray[Any],
+    n_classes: int,
+    groups: NDArray[Any] | None,
+    settings: Settings,
+    *,
+    sample_weight: Floats | None = None,
 ) -> dict[str, Floats]:
     """Losses of the class frequencies of all other instances, with groups of all other groups; ``(1, n)`` each.
 
     The frequencies of the test labels themselves are better than the true ones by about (K - 1)/(2n) nats, because each label
     was counted. Those of the others are worse than the true ones by as much: (c + 1/2)/(m + K/2) for c of m other instances.
+    With weights c and m are shares of the effective number of instances, which makes the frequencies as certain.
 
     References
     ----------
@@ -108,7 +129,10 @@ def held_out_columns(
     """
     plain = replace(settings, measures=())
     found = {name: np.empty((1, len(y))) for name in HELD_OUT}
-    for rows, said, labels in _parts(y, n_classes, groups):
+    counted = None
+    if sample_weight is not None:
+        counted = sample_weight * (effective_number(sample_weight, len(y)) / sample_weight.sum())
+    for rows, said, labels in _parts(y, n_classes, groups, counted):
         scored = score_model("class-prior", (Point(said),), labels, plain, baseline=True).columns
         for name, column in found.items():
             values = scored[name]
@@ -116,11 +140,16 @@ def held_out_columns(
     return {PREFIX + name: column for name, column in found.items()}
 
 
-def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Floats, NDArray[Any]]]:
-    """Rows, what is said of them, and what they are scored against; of labels alone one row for each class."""
-    counts = np.bincount(y, minlength=n_classes).astype(float) if y.ndim == 1 else y.sum(axis=0)
-    n = len(y)
-    if groups is None and y.ndim == 1:
+def _parts(
+    y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None, counted: Floats | None
+) -> Iterator[tuple[Any, Floats, NDArray[Any]]]:
+    """Rows, what is said of them, and what they are scored against; of labels alone one row for each class.
+
+    `counted` is how much each instance counts, by default 1.
+    """
+    counts, n = counted_labels(y, n_classes, counted), len(y)
+    own_count = np.ones(n) if counted is None else counted
+    if groups is None and y.ndim == 1 and counted is None:
         said = np.maximum(counts - np.eye(n_classes), 0.0) + 0.5
         yield slice(None), _shares(said), np.arange(n_classes)
         return
@@ -135,7 +164,11 @@ def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iter
         rows = order[starts[first] : ends[last - 1]]
         own = codes[rows] - first
         inside = np.zeros((last - first, n_classes))
-        np.add.at(inside, (own, y[rows]) if y.ndim == 1 else own, 1.0 if y.ndim == 1 else y[rows])
+        weight = own_count[rows]
+        if y.ndim == 1:
+            np.add.at(inside, (own, y[rows]), weight)
+        else:
+            np.add.at(inside, own, y[rows] * weight[:, np.newaxis])
         yield rows, _shares(np.maximum(counts - inside, 0.0) + 0.5)[own], y[rows]
         first = last
 

@@ -69,6 +69,7 @@ __all__ = [
     "classwise_errors",
     "classwise_gaps",
     "errors_of_gaps",
+    "errors_of_weighted_gaps",
     "fine_tests",
     "foreseen_tests",
     "given_tests",
@@ -84,6 +85,7 @@ __all__ = [
     "reached_by_further_draws",
     "tested_part",
     "tested_run",
+    "weighted_gaps",
 ]
 
 
@@ -1030,6 +1032,7 @@ def _claim(runs: Sequence[JudgedTest], n_given: int) -> CalibrationClaim:
 NO_PROBABILITIES = Note("no-test", "class sets state no probabilities that could be calibrated")
 NOT_STATED = Note("no-test", "no confidence is stated that could be calibrated")
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
+WEIGHTED = Note("no-test", "weighted cases are not tested: a test draws labels as if all cases counted alike")
 
 
 def calibration_tests(
@@ -1038,6 +1041,7 @@ def calibration_tests(
     measures: Sequence[CalibrationMeasure],
     *,
     groups: NDArray[Any] | None,
+    weighted: bool = False,
     plan: CalibrationPlan,
     workers: Workers,
     kept: Mapping[str, Kept] | None = None,
@@ -1053,7 +1057,7 @@ def calibration_tests(
     """
     if not measures:
         return ()
-    reasons = {name: reason for name, runs in models.items() if (reason := no_test(runs[0], labels))}
+    reasons = {name: why for name, runs in models.items() if (why := no_test(runs[0], labels, weighted=weighted))}
     found = {
         (name, 0, measure): _untested(name, measure, len(labels), n_points(models[name][0]), reason)
         for name, reason in reasons.items()
@@ -1097,13 +1101,14 @@ def foreseen_tests(
     measures: Sequence[CalibrationMeasure],
     *,
     groups: NDArray[Any] | None,
+    weighted: bool = False,
     seed: int,
 ) -> tuple[ForeseenTest, ...]:
     """The tests that `calibration_tests` will make, but for those of which it knows that they are undefined.
 
     Of the models, some instances are enough.
     """
-    tested = {name: runs for name, runs in models.items() if not no_test(runs[0], labels)}
+    tested = {name: runs for name, runs in models.items() if not no_test(runs[0], labels, weighted=weighted)}
     found = {}
     for one in _work_on(tested, measures, len(labels)):
         n_tested = len(choose_instances(len(labels), one.afforded.n_tested, groups, seed))
@@ -1192,13 +1197,15 @@ def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:
     return notes
 
 
-def no_test(run: Prediction, labels: NDArray[Any]) -> Note | None:
+def no_test(run: Prediction, labels: NDArray[Any], *, weighted: bool = False) -> Note | None:
     """Why a model cannot be tested."""
     if labels.ndim == 2:
         return SOFT
     if isinstance(run, Answers) and run.confidence is None:
         return NOT_STATED
-    return NO_PROBABILITIES if isinstance(run, ClassSets) else None
+    if isinstance(run, ClassSets):
+        return NO_PROBABILITIES
+    return WEIGHTED if weighted else None
 
 
 def _untested(model: str, measure: CalibrationMeasure, n: int, n_points: int, reason: Note) -> ModelCalibration:
@@ -1240,7 +1247,9 @@ UNIT = (
 Gaps = NDArray[np.int64]
 
 
-def classwise_errors(runs: Sequence[Prediction], labels: NDArray[Any]) -> tuple[float, ...]:
+def classwise_errors(
+    runs: Sequence[Prediction], labels: NDArray[Any], weights: Floats | None = None
+) -> tuple[float, ...]:
     """Classwise calibration error of the means: of all runs together, then of each.
 
     Mean over the classes of Σ_b |observed − expected| / n over 10 equally wide bins; labels (n,), or distributions (n, K) of
@@ -1256,6 +1265,8 @@ def classwise_errors(runs: Sequence[Prediction], labels: NDArray[Any]) -> tuple[
     >>> classwise_errors([uq.Point([[0.75, 0.25], [0.75, 0.25]])], np.array([0, 1]))
     (0.25, 0.25)
     """
+    if weights is not None:
+        return errors_of_weighted_gaps([weighted_gaps(run, labels, weights) for run in runs], float(weights.sum()))
     return errors_of_gaps([classwise_gaps(run, labels) for run in runs], len(labels))
 
 
@@ -1280,6 +1291,26 @@ def classwise_gaps(run: Prediction, labels: NDArray[Any]) -> Gaps:
         for name in run.array_names():
             release(getattr(run, name))
     return gap
+
+
+def weighted_gaps(run: Prediction, labels: NDArray[Any], weights: Floats) -> Floats:
+    """Weight observed minus weight expected of each class in each bin, ``(K, 10)``; those of parts add up to those of all."""
+    gap = np.zeros((run.n_classes, N_BINS))
+    n_held = run.n_points if isinstance(run, Drawn) else n_points(run) + 3
+    for rows in row_chunks(run.n_instances, 8 * run.n_classes * n_held, chunk_bytes=PART_BYTES):
+        mean, y = run[rows].mean_probs(), labels[rows]
+        happened = np.eye(run.n_classes)[y] if y.ndim == 1 else y
+        bins = bins_of_classes(mean, N_BINS, "width")
+        gap += bins.sums(np.ascontiguousarray((weights[rows, np.newaxis] * (happened - mean)).T))
+        for name in run.array_names():
+            release(getattr(run, name))
+    return gap
+
+
+def errors_of_weighted_gaps(gaps: Sequence[Floats], weight: float) -> tuple[float, ...]:
+    """`errors_of_gaps` from weighted gaps of instances of this weight together."""
+    found = [float(np.abs(gap).sum(axis=1).mean()) / weight for gap in (np.mean(gaps, axis=0), *gaps)]
+    return tuple(found)
 
 
 def errors_of_gaps(gaps: Sequence[Gaps], n: int) -> tuple[float, ...]:

@@ -11,10 +11,10 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import CalibrationMeasure
 from uqassay.notes import Note
-from uqassay.statistics.units import Units, make_units, spread_of_mean
+from uqassay.statistics.units import Units, effective_number, make_units, spread_of_mean
 from uqassay.text import count, counted, listed, listed_names, named
 
-__all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
+__all__ = ["CAUTIONS", "calibration_cautions", "cautions", "worth_text"]
 
 FEW_INSTANCES, FEW_GROUPS = 100, 20
 SHOWN = 4  # class names that a note quotes before it counts the others
@@ -28,6 +28,7 @@ CAUTIONS: Mapping[str, str] = {
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
     "ignored-label": "cases that are left out by their label",
+    "weights": "weighted cases, with their effective number and those of weight 0",
     "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} cases",
@@ -35,7 +36,7 @@ CAUTIONS: Mapping[str, str] = {
     "few-groups": f"groups that count like fewer than {FEW_GROUPS} equal ones",
     "baseline-left-out": "a baseline that is undefined in this convention",
     "backward-score": "scores that are shown to be lower where a model is wrong",
-    "no-calibration-test": "label distributions, which the calibration tests do not take",
+    "no-calibration-test": "label distributions or weighted cases, which the calibration tests do not take",
     "dependent-labels": "groups, within which the calibration tests take labels for independent",
     "calibration-sample": "calibration tests on a part of the cases",
 }
@@ -128,6 +129,13 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     if aligned.ignored:
         text = f"{count(aligned.ignored)} of {count(n + aligned.ignored)} cases are left out by their label."
         found.append(Note("ignored-label", text, {"ignored": aligned.ignored, "instances": n}))
+    if aligned.weightless:
+        text = f"{count(aligned.weightless)} of {count(n + aligned.weightless)} cases have weight 0 and are left out."
+        found.append(Note("weights", text, {"left_out": aligned.weightless, "instances": n}))
+    worth = effective_number(aligned.weights, n)
+    if aligned.weights is not None:
+        text = f"The {counted(n, 'case')} are weighted and count like {worth_text(worth)} of equal weight (effective number)."
+        found.append(Note("weights", text, {"instances": n, "effective": worth}))
     if aligned.by_position:
         each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
         text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."
@@ -137,8 +145,9 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     if absent:
         text = f"{absent} of {k} classes never occur as the label, so these labels say little about them."
         found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))
-    if n < FEW_INSTANCES:
-        text = f"Only {counted(n, 'case')}: intervals are wide, and too short for skewed losses."
+    if worth < FEW_INSTANCES:
+        few = counted(n, "case") if aligned.weights is None else f"{worth_text(worth)} cases of equal weight"
+        text = f"Only {few}: intervals are wide, and too short for skewed losses."
         found.append(Note("few-instances", text, {"instances": n}))
     return found
 
@@ -147,7 +156,7 @@ def _of_groups(chosen: Sequence[ModelScores], aligned: Aligned) -> list[Note]:
     """Few groups, or groups of such unequal sizes that they count like few; by the degrees of freedom of the mean E."""
     if aligned.groups is None:
         return []
-    units = make_units(len(aligned.labels), aligned.groups, None)
+    units = make_units(len(aligned.labels), aligned.groups, aligned.weights)
     if units.n_units == 1:
         return [Note("few-groups", "Only 1 group: no interval and no test.", {"groups": 1, "worth": 1.0})]
     worth = 1 + min(_degrees_of_freedom(m, units) for m in chosen)
@@ -157,8 +166,9 @@ def _of_groups(chosen: Sequence[ModelScores], aligned: Aligned) -> list[Note]:
     if round(worth) >= units.n_units:
         text = f"Only {counted(units.n_units, 'group')}: intervals and tests over groups are rough."
         return [Note("few-groups", text, facts)]
+    unequal = "size" if aligned.weights is None else "weight"
     text = (
-        f"The {count(units.n_units)} groups are so unequal in size that they count like {count(round(worth))} equal ones: "
+        f"The {count(units.n_units)} groups are so unequal in {unequal} that they count like {count(round(worth))} equal ones: "
         "intervals and tests over groups are rough."
     )
     return [Note("few-groups", text, facts)]
@@ -170,7 +180,8 @@ def _degrees_of_freedom(model: ModelScores, units: Units) -> float:
     e = (columns["distance"] + DEFAULT_TRADEOFF * columns["nonspecificity"]).mean(axis=0)
     if not np.isfinite(e).all():
         return float(units.n_units - 1)
-    return spread_of_mean(e - e.mean(), units).dof
+    e = units.keep(e)
+    return spread_of_mean(e - units.mean(e), units).dof
 
 
 def calibration_cautions(
@@ -179,6 +190,12 @@ def calibration_cautions(
     """What limits the calibration tests by these measures, before they are made; each text is one whole sentence."""
     if measures and aligned.labels.ndim == 2:
         text = "Calibration is not tested: the tests take one label for each case, and these are label distributions."
+        return (Note("no-calibration-test", text),)
+    if measures and aligned.weights is not None:
+        text = (
+            "Calibration is not tested, because the tests draw labels as if all cases counted alike; "
+            "calibration errors and reliability diagrams are weighted."
+        )
         return (Note("no-calibration-test", text),)
     found = []
     models = {t.model for t in tests}
@@ -201,3 +218,14 @@ def calibration_cautions(
         )
         found.append(Note("calibration-sample", text, {"tested": parts, "instances": n}))
     return tuple(found)
+
+
+def worth_text(worth: float) -> str:
+    """An effective number of cases in words, rounded down.
+
+    Examples
+    --------
+    >>> worth_text(1234.9), worth_text(1.26)
+    ('1,234', '1.2')
+    """
+    return count(math.floor(worth)) if worth >= 10 else f"{math.floor(worth * 10) / 10:.1f}"

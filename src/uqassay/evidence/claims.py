@@ -26,6 +26,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
 from uqassay.statistics import Estimate, paired_mean_test
 from uqassay.statistics.spreads import snap
+from uqassay.statistics.units import make_units
 
 __all__ = [
     "CLAIM_COLUMNS",
@@ -259,7 +260,7 @@ def worth_claims(assay: Judged) -> tuple[Claim, ...]:
     """Claims that no model is worth using in some range of λ."""
     order = order_of(assay)
     d, ns = (
-        np.array([assay[name].columns[key].mean() for name in order.yardsticks])
+        np.array([assay.overall(assay[name].columns[key]) for name in order.yardsticks])
         for key in ("distance", "nonspecificity")
     )
     found = []
@@ -350,13 +351,13 @@ def group_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
     The tests take losses that have not been seen to be as correlated inside groups as those seen. If whole groups are struck,
     G groups are G instances: they show none of a share of groups that would reverse a difference d with probability
-    (B/(B + d))^G, see `statistics.pairwise_mean_tests`; G counts groups of unequal sizes by (Σ n_g)²/Σ n_g². A claim rests on
-    the absence of such groups if this probability is above 1 - level. Baselines have no huge losses, and claims with a stronger
-    condition are left out.
+    (B/(B + d))^G, see `statistics.pairwise_mean_tests`; G counts groups of unequal weights n_g by (Σ n_g)²/Σ n_g². A claim
+    rests on the absence of such groups if this probability is above 1 - level. Baselines have no huge losses, and claims with
+    a stronger condition are left out.
     """
     if assay.groups is None or assay.n_units == 1 or not assay.settings.distance_entry.floored:
         return ()
-    sizes = np.unique(assay.groups, return_counts=True)[1].astype(float)
+    sizes = make_units(assay.n_instances, **assay.sample()).sizes
     worth = float(sizes.sum() ** 2 / (sizes**2).sum())
     alpha = 1 - assay.settings.level
     resting = {
@@ -397,7 +398,7 @@ def _chosen(assay: Judged, rows: Rows) -> "np.ndarray | slice":
 def _chance_of_none(assay: Judged, better: str, worse: str, tradeoff: float, rows: Rows) -> float:
     """Probability that one unit shows nothing of losses that would turn a difference around."""
     chosen = _chosen(assay, rows)
-    means = [float(assay.loss(name, tradeoff)[:, chosen].mean()) for name in (better, worse)]
+    means = [assay.overall(assay.loss(name, tradeoff)[:, chosen], chosen) for name in (better, worse)]
     gap = means[1] - means[0]
     bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
     return bound / (bound + gap) if gap > 0 and np.isfinite(gap) else 0.0
@@ -436,7 +437,7 @@ def part_claims(assay: Judged, winner: Ranked) -> tuple[Claim, ...]:
 
 def _lead(part: Judged, winner: str, other: str) -> Estimate:
     """Mean E of the winner minus that of another model in a part."""
-    test = paired_mean_test(part.loss(winner), part.loss(other), groups=part.groups, level=part.settings.level)
+    test = paired_mean_test(part.loss(winner), part.loss(other), level=part.settings.level, **part.sample())
     return test.difference
 
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from uqassay._progress import shown_progress, silent
 from uqassay._workers import connected, packed, unpacked
-from uqassay.arrays import as_array, limited_cores, row_chunks
+from uqassay.arrays import Floats, as_array, limited_cores, row_chunks
 from uqassay.checks import fail
 from uqassay.errors import InputError, UqassayError
-from uqassay.evidence.align import Aligned, align_values, as_runs, in_order, rows_of_index
+from uqassay.evidence.align import Aligned, align_values, aligned_weights, as_runs, in_order, rows_of_index
 from uqassay.evidence.findings import of_same_instances, subgroup_values
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.result import Assay
@@ -120,7 +120,7 @@ def score_chunk(
         Of each run of each model, the arguments for this chunk.
     y_true : array
     others : mapping
-        `groups`, `subgroups` and `uncertainties` of `AssayStream.update`, for the rows that are scored.
+        `groups`, `sample_weight`, `subgroups` and `uncertainties` of `AssayStream.update`, for the rows that are scored.
     first_row : int
         Row number of the first instance.
     greatest : GreatestKeys or None
@@ -382,6 +382,7 @@ class DaskInputs:
     n_instances: int
     y_true: Any
     groups: NDArray[Any] | None
+    weights: Floats | None
     _cuts: tuple[int, ...]
     _runs: Mapping[str, Sequence["_Run"]]
     _subgroups: Mapping[str, NDArray[Any]]
@@ -395,6 +396,7 @@ class DaskInputs:
         *,
         here: Callable[[Any], Any],
         groups: Any = None,
+        sample_weight: Any = None,
         subgroups: Any = None,
         uncertainties: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Self:
@@ -417,6 +419,7 @@ class DaskInputs:
             n_instances=n,
             y_true=_labels(y_true, n, known),
             groups=_groups(here(groups), every, n, known),
+            weights=_weights(here(sample_weight), n, known),
             _cuts=_cuts(every, n),
             _runs={name: [run for _, run in of_model] for name, of_model in runs.items()},
             _subgroups=subgroup_values(here(subgroups), n, known),
@@ -435,10 +438,11 @@ class DaskInputs:
             )
 
     def others(self, start: int, stop: int) -> dict[str, Any]:
-        """Groups, subgroups and further scores of some rows, as arguments of `AssayStream.update`."""
+        """Groups, weights, subgroups and further scores of some rows, as arguments of `AssayStream.update`."""
         scores = self._uncertainties
         return {
             "groups": None if self.groups is None else self.groups[start:stop],
+            "sample_weight": None if self.weights is None else self.weights[start:stop],
             "subgroups": {name: values[start:stop] for name, values in self._subgroups.items()},
             "uncertainties": None
             if scores is None
@@ -657,6 +661,21 @@ def _groups(given: Any, every: Sequence[tuple[str, _Run]], n: int, known: Known)
     return groups.astype(np.str_) if groups.dtype.kind == "O" else groups
 
 
+def _weights(given: Any, n: int, known: Known) -> Floats | None:
+    """Weights in the order of the ids; none may be 0, because no rows are moved."""
+    if given is None:
+        return None
+    weights = aligned_weights(given, n, known)
+    if not weights.all():
+        row = int(np.argmin(weights))
+        rule, remedy = (
+            "must be positive for dask arrays, whose rows are not moved",
+            "select the rows of all arrays first",
+        )
+        fail("sample_weight", rule, f"row {row} has 0", remedy, code="conflict")
+    return weights
+
+
 def _uncertainties(given: Any, n: int, known: Known) -> Any:
     """Further scores as arrays (n,) or (R, n); what is no mapping is left to the check of the first chunk."""
     if not isinstance(given, Mapping) or not all(isinstance(scores, Mapping) for scores in given.values()):
@@ -694,6 +713,7 @@ def assay_on_dask(
     client: Any = None,
     uncertainties: Mapping[str, Mapping[str, Any]] | None = None,
     groups: Any = None,
+    sample_weight: Any = None,
     subgroups: Any = None,
 ) -> Assay:
     """The assay of `judgement.assay` over dask arrays, with the same result, bit for bit.
@@ -706,7 +726,7 @@ def assay_on_dask(
         Without instances, so that it has the options alone.
     client : distributed.Client or str, optional
         A client, or the address of a scheduler. By default the current client, or dask's scheduler in this process.
-    uncertainties, groups, subgroups
+    uncertainties, groups, sample_weight, subgroups
         As for `assay`; dask arrays among them are computed first.
     """
     started = time.perf_counter()
@@ -719,7 +739,9 @@ def assay_on_dask(
             code="conflict",
         )
     optional_package("dask.array", "dask[array,distributed]>=2024.5", "an assay over dask arrays")
-    y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
+    y_true, groups, sample_weight, subgroups, uncertainties = of_same_instances(
+        y_true, groups, sample_weight, subgroups, uncertainties
+    )
     with shown_progress(stream.progress) as say:
         with open_engine(client, say) as engine:
             inputs = DaskInputs.of(
@@ -727,6 +749,7 @@ def assay_on_dask(
                 y_true,
                 here=engine.now,
                 groups=groups,
+                sample_weight=sample_weight,
                 subgroups=subgroups,
                 uncertainties=uncertainties,
             )

@@ -22,6 +22,7 @@ from uqassay.records import Later, Shape
 from uqassay.results import row_of
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.estimate import mean_estimates
+from uqassay.statistics.units import effective_number, weighted_mean
 
 __all__ = [
     "NO_TESTS",
@@ -36,7 +37,7 @@ __all__ = [
     "Shared",
     "VoteTests",
     "one_run",
-    "units_of_runs",
+    "sample_of_runs",
     "with_numbered_groups",
 ]
 
@@ -44,6 +45,7 @@ __all__ = [
 # Cache of results that several findings share.
 
 Found = TypeVar("Found")
+EVERY = slice(None)  # instances
 MOST = 1024  # results that are kept; a page needs a few hundred
 
 
@@ -329,6 +331,8 @@ class Judged:
     scaled: dict[str, ScaledScores] = field(default_factory=dict)
     #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     backward: tuple[BackwardScore, ...] = ()
+    #: Importance weights; None where all instances count alike.
+    weights: Annotated[Floats, Shape("n", low=0, finite=True)] | None = None
 
     @property
     def calibration(self) -> tuple[ModelCalibration, ...]:
@@ -349,6 +353,24 @@ class Judged:
     def n_units(self) -> int:
         """Number of units that intervals and draws rest on: groups where they are given, else instances."""
         return self.n_instances if self.groups is None else len(np.unique(self.groups))
+
+    @cached_property
+    def n_effective(self) -> float:
+        """Effective number of instances (Σw)²/Σw², at most n: how many equal weights would give means as certain as these."""
+        return effective_number(self.weights, self.n_instances)
+
+    def sample(self, rows: Any = EVERY) -> dict[str, Any]:
+        """`groups` and `sample_weight` of all instances, or of some, as functions of `statistics` and `metrics` take them."""
+        of_units = {"groups": self.groups, "sample_weight": self.weights}
+        return {name: None if values is None else values[rows] for name, values in of_units.items()}
+
+    def mean(self, values: Floats, rows: Any = EVERY) -> Floats:
+        """Weighted mean of values (..., n) of all instances, or of some, over the last axis."""
+        return weighted_mean(values, None if self.weights is None else self.weights[rows])
+
+    def overall(self, values: Floats, rows: Any = EVERY) -> float:
+        """The same over all runs, ``(R, n)`` to one number."""
+        return float(values.mean() if self.weights is None else self.mean(values, rows).mean())
 
     @property
     def n_classes(self) -> int:
@@ -433,16 +455,18 @@ class ChosenColumns:
         self._columns = model.columns
         self._runs = slice(None) if run is None else slice(run, run + 1)
         self._place: Any = None
-        self.groups, self.level = judged.groups, judged.settings.level
+        #: `groups` and `sample_weight` of these instances.
+        self.sample, self.level = judged.sample(), judged.settings.level
         if mask is None:
             return
         if (mask == mask[0]).all():
             rows = np.flatnonzero(mask[0])
-            self._place = slice(None), rows
-            self.groups = None if self.groups is None else self.groups[rows]
+            self._place, self.sample = (slice(None), rows), judged.sample(rows)
         else:
-            units = np.arange(mask.shape[1]) if self.groups is None else self.groups
-            self._place, self.groups = mask, np.broadcast_to(units, mask.shape)[mask]
+            units = np.arange(mask.shape[1]) if judged.groups is None else judged.groups
+            self._place, self.sample = mask, {"groups": np.broadcast_to(units, mask.shape)[mask]}
+            if judged.weights is not None:
+                self.sample["sample_weight"] = np.broadcast_to(judged.weights, mask.shape)[mask]
 
     def __getitem__(self, name: str) -> Floats:
         """The values of one column, ``(R, m)``."""
@@ -453,9 +477,9 @@ class ChosenColumns:
 
     def means(self, columns: Sequence[Floats], method: str = "hall") -> list[Estimate]:
         """Mean of each column ``(R, m)`` with its interval; losses are skewed, and Hall's has the best measured coverage."""
-        if self.groups is None and all(len(column) == 1 for column in columns):
+        if all(values is None for values in self.sample.values()) and all(len(column) == 1 for column in columns):
             return mean_estimates([column[0] for column in columns], level=self.level, method=method)
-        options: dict[str, Any] = {"groups": self.groups, "level": self.level, "method": method}
+        options: dict[str, Any] = {**self.sample, "level": self.level, "method": method}
         return [mean_estimate(one_run(column), **options) for column in columns]
 
 
@@ -464,11 +488,20 @@ def one_run(values: Floats) -> Floats:
     return values if len(values) > 1 else values[0]
 
 
-def units_of_runs(groups: NDArray[Any] | None, n_runs: int, n: int) -> NDArray[Any] | None:
-    """Groups of the values of all runs, one run after the other, (R · n,); with several runs an instance is a group."""
+def sample_of_runs(
+    groups: NDArray[Any] | None, n_runs: int, n: int, sample_weight: Floats | None = None
+) -> dict[str, Any]:
+    """`groups` and `sample_weight` of the values of all runs, one run after the other, (R · n,).
+
+    With several runs an instance is a group.
+    """
     if n_runs == 1:
-        return groups
-    return np.tile(np.arange(n) if groups is None else groups, n_runs)
+        return {"groups": groups, "sample_weight": sample_weight}
+    units = np.arange(n) if groups is None else groups
+    return {
+        "groups": np.tile(units, n_runs),
+        "sample_weight": None if sample_weight is None else np.tile(sample_weight, n_runs),
+    }
 
 
 def with_numbered_groups(judged: AnyJudged) -> AnyJudged:

@@ -11,7 +11,7 @@ from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.evidence.align import align_values
 from uqassay.evidence.calibration import adjusted_tests, model_groups
-from uqassay.evidence.data import ChosenColumns, Judged, ModelCalibration, one_run, units_of_runs
+from uqassay.evidence.data import ChosenColumns, Judged, ModelCalibration, one_run, sample_of_runs
 from uqassay.evidence.mistakes import MistakeRanking, mistake_ranking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.frames import FromFile, columns_of
@@ -128,7 +128,7 @@ def _rows_of_parts(
 def loss_estimate(assay: Judged, model: ModelScores, values: Floats, tradeoff: float) -> Estimate:
     """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
     # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
-    found = mean_estimate(values, method="hall", groups=assay.groups, level=assay.settings.level)
+    found = mean_estimate(values, method="hall", level=assay.settings.level, **assay.sample())
     return widened(found, model, tradeoff)
 
 
@@ -149,7 +149,7 @@ def model_rows(
     found: list[_Found] = []
     if not model.baseline or model.name == "class-prior":
         if wanted("accuracy"):
-            share = proportion_estimate(one_run(chosen["correct"]), groups=chosen.groups, level=s.level)
+            share = proportion_estimate(one_run(chosen["correct"]), level=s.level, **chosen.sample)
             found.append(_Found("accuracy", share if model.predicts_classes else share.with_note(AT_RANDOM)))
         if model.states_confidence or not assay.of_answers:
             found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
@@ -284,11 +284,11 @@ def widened(
 def _calibration_error(chosen: ChosenColumns, norm: ErrorNorm) -> Estimate:
     """Of all runs together; the runs of one instance, or of a group, belong together."""
     hits, confidence = chosen["correct"], chosen["confidence"]
-    n_runs, groups = len(hits), units_of_runs(chosen.groups, *hits.shape)
-    found = error_estimate_of_hits(hits.ravel(), confidence.ravel(), norm=norm, groups=groups, level=chosen.level)
+    n_runs, sample = len(hits), sample_of_runs(n_runs=len(hits), n=hits.shape[1], **chosen.sample)
+    found = error_estimate_of_hits(hits.ravel(), confidence.ravel(), norm=norm, level=chosen.level, **sample)
     if n_runs == 1:
         return found
-    notes = [note for note in found.notes if note.code != "groups" or chosen.groups is not None]
+    notes = [note for note in found.notes if note.code != "groups" or chosen.sample["groups"] is not None]
     notes.append(Note("runs", f"{n_runs} runs", {"runs": (n_runs,)}))
     return Estimate(
         float(found), low=found.low, high=found.high, level=found.level, n=found.n, method=found.method, notes=notes
@@ -362,11 +362,14 @@ def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Kno
     return out
 
 
-def of_same_instances(y_true: Any, groups: Any, subgroups: Any, uncertainties: Any) -> tuple[Any, Any, Any, Any]:
+def of_same_instances(
+    y_true: Any, groups: Any, sample_weight: Any, subgroups: Any, uncertainties: Any
+) -> tuple[Any, Any, Any, Any, Any]:
     """What an assay is given beside predictions, with its rows in one order; predictions without ids stand by position."""
     given = {
         "y_true": y_true,
         "groups": groups,
+        "sample_weight": sample_weight,
         "subgroups": None if subgroups is None else _columns(subgroups),
         "uncertainties": uncertainties,
     }
@@ -374,8 +377,8 @@ def of_same_instances(y_true: Any, groups: Any, subgroups: Any, uncertainties: A
     # have class names of their own
     moving = {name: value for name, value in given.items() if value is not None and not _from_files(value)}
     found = given | aligned(moving, axes={"uncertainties": -1})
-    y, units, parts, scores = (found[name] for name in given)
-    return y, units, parts, scores
+    y, units, weights, parts, scores = (found[name] for name in given)
+    return y, units, weights, parts, scores
 
 
 def _from_files(value: Any) -> bool:

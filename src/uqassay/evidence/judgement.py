@@ -35,6 +35,7 @@ def assay(
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     calibration: Sequence[str] = CALIBRATION,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     subgroups: "Mapping[str, ArrayLike] | pd.DataFrame | None" = None,
     prior: ArrayLike | None = None,
     scales: Sequence[float] = SCALES,
@@ -86,6 +87,10 @@ def assay(
     groups : array (n,), optional
         Patients, sites, videos: intervals, tests and bootstrap resample whole groups. By default those that a prediction
         carries.
+    sample_weight : array (n,), optional
+        Importance weights of the instances, for a test set that was drawn otherwise than the cases to come: by a survey, with
+        other class frequencies. Every mean becomes Σ w l / Σ w with the variance of these weights; only their ratios matter,
+        and instances of weight 0 are left out. See docs/intervals-and-tests.md.
     subgroups : dict of str to array (n,), or DataFrame, optional
         Parts of the test set to report on, such as {"site": site}; of a DataFrame every column.
     prior : array (K,), optional
@@ -168,6 +173,7 @@ def assay(
             client=client,
             uncertainties=uncertainties,
             groups=groups,
+            sample_weight=sample_weight,
             subgroups=subgroups,
         )
-    return stream._updated(predictions, y_true, uncertainties, groups, subgroups, last=True).compute()
+    return stream._updated(predictions, y_true, uncertainties, groups, sample_weight, subgroups, last=True).compute()

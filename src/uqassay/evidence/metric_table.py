@@ -312,7 +312,7 @@ def _greater_is_better(assay: Judged, metric: str) -> bool | None:
 def _order(assay: Judged) -> list[str]:
     if len(assay.candidates) <= MANY:
         return [m.name for m in assay.models]
-    means = np.array([assay.loss(name).mean() for name in assay.model_names])
+    means = np.array([assay.overall(assay.loss(name)) for name in assay.model_names])
     best_first = [assay.model_names[j] for j in np.argsort(means, kind="stable")]
     return [*best_first, *(m.name for m in assay.models if m.baseline)]
 
@@ -347,7 +347,7 @@ def _found(assay: Judged, model: "ModelScores", metric: str, at: float, score: s
     several = range(model.n_runs) if model.n_runs > 1 else ()
     if metric == "unified":
         (estimate,) = loss_lines(assay).estimates([model], at)
-        each = assay.loss(model.name, at).mean(axis=1).tolist()
+        each = assay.mean(assay.loss(model.name, at)).tolist()
         return _Of(widened(estimate, model, at), tuple(each) if several else ())
     if score:
         if model.baseline:

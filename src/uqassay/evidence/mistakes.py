@@ -108,21 +108,23 @@ def reference_score(judged: Judged, model: str) -> str | None:
 def rank_mistakes(judged: Judged, model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
     """All ranking metrics of all scores of a model, over all its runs or of one."""
     known, of_run = scores_of(model, judged), slice(None) if run is None else slice(run, run + 1)
-    options: dict[str, Any] = {"groups": judged.groups, "level": judged.settings.level}
+    sample = judged.sample()
+    options: dict[str, Any] = {**sample, "level": judged.settings.level}
     truths = {"errors": (1.0 - model.columns["correct"])[of_run], "gap": model.columns["gap"][of_run]}
     kept = TESTED if run is None and _tests_fit(judged) else ()
 
-    first = errors_in_order(model)[of_run]
+    first = errors_in_order(judged, model)[of_run]
+    w = judged.weights
 
     def of(score: str) -> list[MistakeRanking]:
         scores = model.columns[score][of_run]
         # the instances are sorted once for all metrics of the errors
-        ranked = [rank_errors(e, s, like=other) for e, s, other in zip(truths["errors"], scores, first, strict=True)]
+        ranked = [rank_errors(e, s, w, like=other) for e, s, other in zip(truths["errors"], scores, first, strict=True)]
         found: list[MistakeRanking] = []
         for name in metrics_of(judged):
             metric = RANKING_METRICS[name]
             truth, by_error = truths[metric.truth], ranked if metric.of_ranked is not None else None
-            statistic = metric.averaged(truth, scores, judged.groups, ranked=by_error) if name in kept else None
+            statistic = metric.averaged(truth, scores, **sample, ranked=by_error) if name in kept else None
             auc = found[0].estimate if found else None
             estimate = metric.estimate(truth, scores, ranked=by_error, known=statistic, auc=auc, **options)
             found.append(MistakeRanking(model.name, score, name, run, estimate, statistic))
@@ -145,9 +147,9 @@ def mistake_ranking(judged: Judged) -> tuple[MistakeRanking, ...]:
     return judged.shared.once("mistakes", found)
 
 
-def errors_in_order(model: ModelScores) -> list[RankedErrors]:
+def errors_in_order(judged: Judged, model: ModelScores) -> list[RankedErrors]:
     """Errors of each run in the best order, to rank the errors by any score `like` these."""
-    return [rank_errors(e, e) for e in 1.0 - model.columns["correct"]]
+    return [rank_errors(e, e, judged.weights) for e in 1.0 - model.columns["correct"]]
 
 
 def _tests_fit(judged: Judged) -> bool:
@@ -175,7 +177,7 @@ def compare_two_rankings(
             fail(name, "must be a pair (model, score)", f"got {pair!r}", "write ('DE', 'total-entropy')", code="type")
     first, second = (_linearised(judged, *pair, chosen) for pair in (a, b))
     return paired_statistic_test(
-        _one(first), _one(second), groups=judged.groups, level=judged.settings.level, bound=chosen.bound
+        _one(first), _one(second), level=judged.settings.level, bound=chosen.bound, **judged.sample()
     )
 
 
@@ -212,7 +214,7 @@ def compare_rankings(
     if known is None:
         known = linearised_scores(judged, [(model, score) for model, score in pairs], metric=metric)
     statistics = {name: known[model, score] for name, (model, score) in zip(shown, pairs, strict=True)}
-    return pairwise_statistic_tests(statistics, groups=judged.groups, level=judged.settings.level, bound=chosen.bound)
+    return pairwise_statistic_tests(statistics, level=judged.settings.level, bound=chosen.bound, **judged.sample())
 
 
 @final
@@ -240,9 +242,10 @@ class RankedScore:
     ) -> None:
         errors, scores = truths_and_scores(judged, model, score, "errors")
         first = [None] * len(errors) if like is None else like
-        self._runs = [rank_errors(e, s, like=other) for e, s, other in zip(errors, scores, first, strict=True)]
+        w = judged.weights
+        self._runs = [rank_errors(e, s, w, like=other) for e, s, other in zip(errors, scores, first, strict=True)]
         self._options: dict[str, Any] = {
-            "groups": judged.groups,
+            **judged.sample(),
             "level": judged.settings.level if level is None else level,
         }
         self._judged, self._model = judged, model
@@ -329,12 +332,12 @@ def mistake_estimate(
     metric = RANKING_METRICS[name]
     truths, scores = truths_and_scores(judged, model.name, score, metric.truth)
     of_run = EVERY if run is None else slice(run, run + 1)
-    groups = None if judged.groups is None else judged.groups[rows]
-    return metric.estimate(truths[of_run, rows], scores[of_run, rows], groups=groups, level=judged.settings.level)
+    of_rows: dict[str, Any] = {**judged.sample(rows), "level": judged.settings.level}
+    return metric.estimate(truths[of_run, rows], scores[of_run, rows], **of_rows)
 
 
 def _linearised(judged: Judged, model: str, score: str, metric: RankingMetric) -> list[Linearised]:
-    return metric.runs(*truths_and_scores(judged, model, score, metric.truth), judged.groups)
+    return metric.runs(*truths_and_scores(judged, model, score, metric.truth), **judged.sample())
 
 
 def _is_pair(value: Any) -> bool:
@@ -440,11 +443,11 @@ def _pvalue(judged: Judged, model: str, score: str) -> float | None:
     """
     metric = RANKING_METRICS[METRIC]
     errors, scores = truths_and_scores(judged, model, score, metric.truth)
-    runs = metric.runs(errors, scores, judged.groups)
+    runs, sample = metric.runs(errors, scores, **judged.sample()), judged.sample()
     statistic = runs if len(runs) > 1 else runs[0]
 
     def excess(log_alpha: float) -> float:
-        return metric.interval(statistic, judged.groups, 1 - float(np.exp(log_alpha))).high - CHANCE
+        return metric.interval(statistic, judged.groups, 1 - float(np.exp(log_alpha)), judged.weights).high - CHANCE
 
     most, least = float(np.log(1 - judged.settings.level)), float(np.log(LEAST))
     plain = excess(most)
@@ -453,11 +456,11 @@ def _pvalue(judged: Judged, model: str, score: str) -> float | None:
     if plain >= 0:
         return 1.0
     if excess(least) < 0:
-        return _greater(LEAST, chance_pvalue(errors, scores, groups=judged.groups))
+        return _greater(LEAST, chance_pvalue(errors, scores, **sample))
     while most - least > 1e-6:  # the upper end falls as α rises: bisection on ln α
         middle = (least + most) / 2
         least, most = (least, middle) if excess(middle) < 0 else (middle, most)
-    return _greater(float(np.exp(most)), chance_pvalue(errors, scores, groups=judged.groups))
+    return _greater(float(np.exp(most)), chance_pvalue(errors, scores, **sample))
 
 
 def _greater(first: float, second: float) -> float:
@@ -472,7 +475,7 @@ def _record(judged: Judged, model: str, score: str, pvalue: float, n_tests: int,
     return BackwardScore(
         model=model,
         score=score,
-        uq_auc=metric.estimate(truths, scores, groups=judged.groups, level=each),
+        uq_auc=metric.estimate(truths, scores, level=each, **judged.sample()),
         pvalue=pvalue,
         n_tests=n_tests,
         coverage=float(coverage),

@@ -14,6 +14,7 @@ from uqassay.arrays import as_numeric, check_rows
 from uqassay.checks import fail
 from uqassay.credal.events import as_focal_sets
 from uqassay.evidence.align import Aligned, score_list
+from uqassay.evidence.baselines import counted_labels
 from uqassay.evidence.calibration import CalibrationPlan, check_measures
 from uqassay.evidence.scale import SCALES, check_scales
 from uqassay.evidence.scoring import ERROR, Settings
@@ -162,10 +163,18 @@ class AssayOptions:
                 remedy = "leave it out: answers are judged as right or wrong"
                 fail(one.name, "has no meaning for Answers", f"got {value!r:.40}", remedy, code="conflict")
 
-    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None = None) -> NDArray[np.float64]:
+    def shares(
+        self,
+        y: NDArray[Any],
+        n_classes: int,
+        class_names: Sequence[str] | None = None,
+        *,
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""
         if self.prior is None:
-            return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
+            total = len(y) if sample_weight is None else sample_weight.sum()
+            return np.asarray(counted_labels(y, n_classes, sample_weight) / total)
         shares = values_of_classes(self.prior, class_names, n_classes, "prior")
         shares = as_numeric(shares, "prior", ndim=1).astype(np.float64)
         if shares.shape != (n_classes,):

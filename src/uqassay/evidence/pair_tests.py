@@ -30,6 +30,7 @@ from uqassay.statistics import (
     pairwise_mean_tests,
 )
 from uqassay.statistics.adjustments import Adjust
+from uqassay.statistics.units import independent_number
 
 __all__ = [
     "COLUMNS",
@@ -129,7 +130,7 @@ class LossLines:
             self._name(r): tuple(one_run(column_of(r.model, term, held_out=r.held_out)[:, chosen]) for term in terms)
             for r in readings
         }
-        self._lines = MeanLines(columns, groups=None if assay.groups is None else assay.groups[chosen])
+        self._lines = MeanLines(columns, **assay.sample(chosen))
         self._errors = order_errors({self._name(r): r.model.order_deviations for r in readings}, 1.0)
         self._level = assay.settings.level
 
@@ -464,7 +465,7 @@ def _tested(
     factor = 1.0 if metric == "nonspecificity" else 0.0
     return pairwise_mean_tests(
         {name: one_run(_values(m, metric, held_out=held_out)) for name, (m, held_out) in readings.items()},
-        groups=assay.groups,
+        **assay.sample(),
         level=assay.settings.level,
         bound=_bounds(assay, list(readings.values()), metric, 0.0),
         extra_error=order_errors(
@@ -540,11 +541,11 @@ def rests_on_inputs(
     """
     if assay.of_answers:  # any answer may be wrong, so that the tests themselves have this bound
         return False
-    a, b = (float(assay.loss(name, tradeoff)[:, rows].mean()) for name in (better, worse))
+    a, b = (assay.overall(assay.loss(name, tradeoff)[:, rows], rows) for name in (better, worse))
     bound, d = float(greatest_excess(assay, assay[better], "unified", tradeoff)), b - a + margin
     if not (np.isfinite(d) and d > 0 and bound > margin):
         return False
-    n = len(assay.labels[rows])
+    n = independent_number(assay.sample(rows)["sample_weight"], len(assay.labels[rows]))
     return bool(np.isposinf(bound) or (bound / (bound + d)) ** n > _level_of_pairs(assay))
 
 
@@ -561,9 +562,8 @@ def cases_of(
     For d stands the lower end of its interval, at a level for all pairs, or for this one where that is not above 0.
     """
     a, b = (one_run(assay.loss(name, tradeoff)[:, rows]) for name in (better, worse))
-    groups = None if assay.groups is None else assay.groups[rows]
     levels = (1 - _level_of_pairs(assay), assay.settings.level)
-    low = max(paired_mean_test(b, a, groups=groups, level=level).difference.low for level in levels) + margin
+    low = max(paired_mean_test(b, a, level=level, **assay.sample(rows)).difference.low for level in levels) + margin
     bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
     return (bound + low) / low if low > 0 else float("inf")
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.evidence.baselines import has_held_out, loss_of
+from uqassay.evidence.cautions import worth_text
 from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.findings import widened
@@ -207,7 +208,7 @@ def difference_of(
     if metric == "unified":
         return compare_at(assay, a, b, tradeoff).difference
     columns = [one_run(mean_values(assay, name, metric, tradeoff)) for name in (a, b)]
-    return paired_mean_test(*columns, groups=assay.groups, level=assay.settings.level).difference
+    return paired_mean_test(*columns, **assay.sample(), level=assay.settings.level).difference
 
 
 def margin_of(
@@ -221,7 +222,7 @@ def margin_of(
     if metric == "accuracy":
         losses = [1.0 - correct for correct in losses]
     bound = float(excess_over(assay, LossReading(assay[a]), LossReading(assay[b]), metric))
-    return paired_margin_test(*losses, margin=margin, groups=assay.groups, level=assay.settings.level, bound=bound)
+    return paired_margin_test(*losses, margin=margin, **assay.sample(), level=assay.settings.level, bound=bound)
 
 
 def _check_paired(assay: Judged, metric: str) -> None:
@@ -258,7 +259,7 @@ def _resampled(
     return paired_mean_test(
         one_run(loss_of(one, tradeoff, held_out=held_out)),
         one_run(loss_of(other, tradeoff, held_out=held_out)),
-        groups=assay.groups,
+        **assay.sample(),
         level=assay.settings.level,
         method=method,
         rng=assay.settings.seed,
@@ -270,7 +271,9 @@ def _with_error(
 ) -> PairedComparison:
     """A test with the error that random orders of the classes add to it."""
     error = order_error(one.order_deviations, other.order_deviations, tradeoff)
-    difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
+    difference, pvalue = with_order_error(
+        test.difference, test.pvalue, error, min(assay.n_units, assay.n_effective) - 1
+    )
     return test if difference is test.difference else replace(test, difference=difference, pvalue=pvalue)
 
 
@@ -287,8 +290,10 @@ def _agreeing_places(first: PairedComparison, second: PairedComparison) -> Paire
 
 def mean_lines(assay: Judged) -> tuple[Floats, Floats]:
     """Mean distance and mean non-specificity of each model, over all runs and instances."""
-    d = np.array([m.columns["distance"].mean() for m in assay.candidates])
-    return d, np.array([m.columns["nonspecificity"].mean() for m in assay.candidates])
+    d, ns = (
+        np.array([assay.overall(m.columns[key]) for m in assay.candidates]) for key in ("distance", "nonspecificity")
+    )
+    return d, ns
 
 
 def winners_of(assay: Judged) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
@@ -332,15 +337,15 @@ def draws_of(assay: Judged) -> Floats:
     s = assay.settings
 
     def drawn() -> Floats:
-        return draws_of_means(assay.candidates, n_draws=s.n_draws, groups=assay.groups, seed=s.seed)
+        return draws_of_means(assay.candidates, n_draws=s.n_draws, seed=s.seed, **assay.sample())
 
     return assay.shared.once("draws", drawn)
 
 
-def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Floats:
+def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, seed: int, **sample: Any) -> Floats:
     """Draws of each model's mean distance and mean non-specificity, ``(n_draws, J, 2)``, see `statistics.student_draws`."""
     stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in models]
-    draws = student_draws(stacked, n_draws=n_draws, groups=groups, rng=seed)
+    draws = student_draws(stacked, n_draws=n_draws, rng=seed, **sample)
     deviations = [np.asarray(m.order_deviations) for m in models]
     size = max(len(d) for d in deviations)
     if size:  # resample the random orders behind estimated non-specificities, the same for all models
@@ -351,13 +356,10 @@ def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArr
     return draws
 
 
-def with_order_error(
-    difference: Estimate, pvalue: float, error: float, groups: NDArray[Any] | None
-) -> tuple[Estimate, float]:
+def with_order_error(difference: Estimate, pvalue: float, error: float, dof: float) -> tuple[Estimate, float]:
     """A difference and its p-value (t test) with the error of an estimated non-specificity added."""
     if error == 0 or not np.isfinite(pvalue):
         return difference, pvalue
-    dof = (difference.n if groups is None else len(np.unique(groups))) - 1
     spread = (difference.high - difference.low) / (2 * stdtrit(dof, 0.5 + difference.level / 2))
     text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the difference"
     wider = difference.widened(error, Note("widened", text, {"standard_error": error}))
@@ -401,6 +403,7 @@ def size_text(assay: Judged) -> str:
         who += f", {counted(runs[0], 'training run') if len(runs) == 1 else f'{runs[0]} to {runs[-1]} training runs'}"
         who += " each" if len(runs) == 1 and len(assay.candidates) > 1 else ""
     where = counted(assay.n_instances, "question" if assay.of_answers else "case")
+    where += "" if assay.weights is None else f" (weighted, worth {worth_text(assay.n_effective)})"
     where += "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
     where += "" if assay.of_answers else f" of {counted(assay.n_classes, 'class', 'classes')}"
     return f"{counted(len(assay.candidates), 'model')} ({who}) on {where}"
@@ -554,7 +557,7 @@ def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
     assay, order = ranking.assay, order_of(ranking.assay)
     models = [r for r in ranking.models if r.rank is not None or r.model in order.yardsticks]
     own = [r for r in models if r.rank is not None]
-    runs = {r.model: assay.loss(r.model, ranking.tradeoff).mean(axis=1) for r in models}
+    runs = {r.model: assay.mean(assay.loss(r.model, ranking.tradeoff)) for r in models}
     deviations = run_deviations(spread, runs)
     places = decimals_for((r.estimate.low, r.estimate.high) for r in own)
     level, several, lowest = level_text(assay.settings.level), len(own) > 1, float(own[0].estimate)
@@ -646,8 +649,8 @@ def variance_of(
     return variance_components(
         values[0],
         values[1] if len(values) == 2 else None,
-        groups=assay.groups,
         level=assay.settings.level,
+        **assay.sample(),
     )
 
 

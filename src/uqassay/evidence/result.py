@@ -17,7 +17,7 @@ from uqassay.checks import different, fail
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.data import Judged, units_of_runs
+from uqassay.evidence.data import Judged, sample_of_runs
 from uqassay.evidence.findings import SUBSETS, extreme_instances
 from uqassay.evidence.lens import all_claims, markdown_of_lenses
 from uqassay.evidence.metric_table import Metrics, metrics_of
@@ -78,7 +78,7 @@ class Assay(Judged, Shown, Saved):
     `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
     """
 
-    _schema: ClassVar[str] = "uqassay.assay/7"
+    _schema: ClassVar[str] = "uqassay.assay/8"
     _thing: ClassVar[str] = "assay"
     _shown_more: ClassVar[str] = "summary(), plot(), show(), metrics(), ranking(λ), table(name), warnings"
 
@@ -432,8 +432,8 @@ class Assay(Judged, Shown, Saved):
             rule, got = "must state a confidence", f"{model!r} says only what was right"
             fail("model", rule, got, "pass Answers(correct, confidence)", code="undefined")
         hits, confidence = (self[model].columns[name] for name in ("correct", "confidence"))
-        groups = units_of_runs(self.groups, *hits.shape)
-        return reliability(hits.ravel(), confidence.ravel(), n_bins=n_bins, groups=groups, level=self.settings.level)
+        sample = sample_of_runs(n_runs=len(hits), n=hits.shape[1], **self.sample())
+        return reliability(hits.ravel(), confidence.ravel(), n_bins=n_bins, level=self.settings.level, **sample)
 
     # -- instances ----------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ class TestedPart:
     labels: NDArray[Any]
     vote_totals: NDArray[Any] | None
     groups: NDArray[Any] | None
+    weighted: bool
     measures: tuple[CalibrationMeasure, ...]
     plan: CalibrationPlan
     progress: Callable[[str], None] | None
@@ -82,6 +83,7 @@ class TestedPart:
             labels=aligned.labels,
             vote_totals=aligned.vote_totals,
             groups=aligned.groups,
+            weighted=aligned.weights is not None,
             measures=measures,
             plan=options.plan,
             progress=options.progress,
@@ -89,7 +91,8 @@ class TestedPart:
 
     def foreseen(self) -> tuple[ForeseenTest, ...]:
         """The calibration tests before they are made."""
-        return foreseen_tests(self.models, self.labels, self.measures, groups=self.groups, seed=self.plan.seed)
+        sample: dict[str, Any] = {"groups": self.groups, "weighted": self.weighted}
+        return foreseen_tests(self.models, self.labels, self.measures, **sample, seed=self.plan.seed)
 
     def tests_later(self, provenance: dict[str, Any]) -> Later[AssayTests]:
         """The tests when they are asked for; their time is added to the "seconds" of the provenance."""
@@ -112,6 +115,7 @@ class TestedPart:
                 self.labels,
                 self.measures,
                 groups=self.groups,
+                weighted=self.weighted,
                 plan=self.plan,
                 workers=workers,
                 kept=self.rows,
@@ -135,7 +139,8 @@ def _tested_rows(runs: Sequence[Prediction], aligned: Aligned, options: AssayOpt
     n, groups, seed = len(aligned.labels), aligned.groups, options.seed
     if aligned.vote_totals is not None:
         return sample_within(random_keys(n, groups, seed), ROWS)
-    if not options.calibration_measures or no_test(runs[0], aligned.labels) is not None:
+    weighted = aligned.weights is not None
+    if not options.calibration_measures or no_test(runs[0], aligned.labels, weighted=weighted) is not None:
         return np.empty(0, dtype=np.intp)
     most = max(afforded(tuple(runs), measure, n).n_tested for measure in options.calibration_measures)
     return choose_instances(n, most, groups, seed)

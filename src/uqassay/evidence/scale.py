@@ -287,10 +287,7 @@ def scaled_coverage(assay: Judged, model: str) -> list[tuple[float, Estimate, Es
     if not scaled.covered.size:
         return []
     rows = scaled.rows[scaled.judged]
-    options: dict[str, Any] = {
-        "groups": None if assay.groups is None else assay.groups[rows],
-        "level": assay.settings.level,
-    }
+    options: dict[str, Any] = {**assay.sample(rows), "level": assay.settings.level}
     sizes = scaled.nonspecificity[:, :, scaled.judged]
 
     def found() -> list[tuple[float, Estimate, Estimate]]:
@@ -597,10 +594,6 @@ def _curves(assay: Judged, model: ModelScores, tradeoff: float) -> Floats:
     return scaled.distance + tradeoff * scaled.nonspecificity
 
 
-def _groups(assay: Judged, scaled: ScaledScores) -> NDArray[Any] | None:
-    return None if assay.groups is None else assay.groups[scaled.rows]
-
-
 def _tests(assay: Judged, model: ModelScores, curves: Floats, tradeoff: float) -> _Tests:
     """Paired tests of every other scale against s = 1."""
     places = np.flatnonzero(assay.scaled[model.name].scales != 1)
@@ -633,7 +626,7 @@ def _lines(assay: Judged, scaled: ScaledScores, names: Sequence[str], places: ND
     else:
         columns = {OWN: (np.zeros(len(scaled.rows)),) * 2}
         columns |= {name: tuple(x[:, s] - x[:, at] for x in terms) for name, s in zip(names, places, strict=True)}
-    return MeanLines(columns, groups=_groups(assay, scaled))
+    return MeanLines(columns, **assay.sample(scaled.rows))
 
 
 def _greatest_loss_by_scaling(assay: Judged, model: ModelScores, scale: float, tradeoffs: Floats) -> Floats:
@@ -654,7 +647,7 @@ def _of_model(
     assay: Judged, model: ModelScores, curves: Floats, tests: _Tests, pvalues: Floats, own: "_AtOwnScale"
 ) -> ModelScale:
     scaled = assay.scaled[model.name]
-    losses = curves.mean(axis=(0, 2))
+    losses = curves.mean(axis=(0, 2)) if assay.weights is None else assay.mean(curves, scaled.rows).mean(axis=0)
     level, at = assay.settings.level, scaled.own
     better = [k for k, s in enumerate(tests.places) if losses[s] < losses[at] and pvalues[k] <= 1 - level]
     lowest = int(np.argmin(losses))
@@ -697,7 +690,7 @@ def _of_model(
         difference=difference,
         pvalue=p,
         wider=bool(better) and scale > 1 and best >= NEAR and low > 1,
-        own_loss=float(own.losses.mean()),
+        own_loss=assay.overall(own.losses, scaled.rows),
         notes=tuple(notes),
     )
 
@@ -712,7 +705,7 @@ def _difference(assay: Judged, scaled: ScaledScores, curves: Floats, place: int)
     if not np.isfinite(curves).all():
         return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
     gains = curves[:, place] - curves[:, scaled.own]
-    return mean_estimate(gains, groups=_groups(assay, scaled), level=level)
+    return mean_estimate(gains, level=level, **assay.sample(scaled.rows))
 
 
 def _lowest(scales: Floats, curves: Floats) -> Floats:
@@ -738,7 +731,8 @@ def _interval_of_best(assay: Judged, scaled: ScaledScores, curves: Floats) -> tu
     if assay.n_units == 1:
         return np.nan, np.nan
     by_instance = curves.swapaxes(1, 2)  # (R, n', S)
-    draws = student_draws([by_instance], n_draws=N_DRAWS, groups=_groups(assay, scaled), rng=assay.settings.seed)[:, 0]
+    options: dict[str, Any] = {"n_draws": N_DRAWS, "rng": assay.settings.seed, **assay.sample(scaled.rows)}
+    draws = student_draws([by_instance], **options)[:, 0]
     low, high = percentile_interval(_lowest(scaled.scales, draws)[:, 0], level=assay.settings.level)
     return float(low), float(high)
 
@@ -768,7 +762,7 @@ def _own_ranking(assay: Judged, tradeoff: float, own: Mapping[str, _AtOwnScale])
     return rank_sets(
         pairwise_mean_tests(
             {name: one_run(v) for name, v in values.items()},
-            groups=None if assay.groups is None else assay.groups[rows],
+            **assay.sample(rows),
             level=assay.settings.level,
             bound=[greatest_excess(assay, m, "unified", tradeoff) for m in assay.models],
             extra_error=order_errors(deviations, tradeoff, references=references),
@@ -788,19 +782,19 @@ def _at_own_scale(assay: Judged, model: ModelScores, curves: Floats, rows: NDArr
     for half in (second, ~second):
         if not half.any():
             continue
-        s = _lowest_on(curves, ~half if (~half).any() else half)
+        s = _lowest_on(curves, ~half if (~half).any() else half, assay.sample(rows)["sample_weight"])
         found[:, half] = curves[:, s, half]
         deviations += half.mean() * scaled.order_deviations[s]
     return _AtOwnScale(found, deviations)
 
 
-def _lowest_on(curves: Floats, rows: NDArray[np.bool_]) -> int:
+def _lowest_on(curves: Floats, rows: NDArray[np.bool_], weights: Floats | None) -> int:
     """Place of the scale with the lowest mean E over these instances ``(n',)``."""
-    inside = rows.astype(np.float64)[np.newaxis]
+    inside = (rows if weights is None else rows * weights).astype(np.float64)[np.newaxis]
     with np.errstate(invalid="ignore"):
         sums = sum(row_products(np.ascontiguousarray(run), inside)[:, 0] for run in curves)
     if not np.isfinite(sums).all():  # infinite losses of other instances do not count
-        sums = curves[:, :, rows].sum(axis=(0, 2))
+        sums = (curves if weights is None else curves * weights)[:, :, rows].sum(axis=(0, 2))
     return int(np.argmin(sums))
 
 

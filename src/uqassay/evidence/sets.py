@@ -57,7 +57,7 @@ def set_scores_of(judged: Judged, model: str, rule: str, run: int | None = None)
 
     def found() -> ClassSetScores:
         covered, size = (one_run(columns[name(rule)][chosen]) for name in (covered_column, size_column))
-        return scores_of_columns(covered, size, groups=judged.groups, level=judged.settings.level)
+        return scores_of_columns(covered, size, level=judged.settings.level, **judged.sample())
 
     return judged.shared.once(("class-sets", model, rule, run), found)
 
@@ -180,8 +180,7 @@ def vote_shares(assay: Judged, model: str) -> dict[str, Estimate]:
     Each share is that of the instances that the tests keep, divided by 1 − `ALPHA`; see `vote_compatibility_test`.
     """
     tests = assay.votes[model]
-    groups = None if assay.groups is None else assay.groups[tests.rows]
-    options: dict[str, Any] = {"groups": groups, "level": assay.settings.level}
+    options: dict[str, Any] = {**assay.sample(tests.rows), "level": assay.settings.level}
 
     def found() -> dict[str, Estimate]:
         kept = {"set": tests.of_set, "mean": tests.of_mean}

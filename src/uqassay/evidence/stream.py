@@ -17,7 +17,14 @@ from uqassay.arrays import Floats, available_cores
 from uqassay.checks import fail
 from uqassay.evidence.align import Aligned, align, as_runs, given_scores, without_label
 from uqassay.evidence.baselines import held_out_columns, score_baselines
-from uqassay.evidence.calibration import Gaps, afforded, classwise_errors, classwise_gaps, errors_of_gaps
+from uqassay.evidence.calibration import (
+    afforded,
+    classwise_errors,
+    classwise_gaps,
+    errors_of_gaps,
+    errors_of_weighted_gaps,
+    weighted_gaps,
+)
 from uqassay.evidence.cautions import calibration_cautions, cautions
 from uqassay.evidence.data import ScaledScores
 from uqassay.evidence.excess import Excess, excess_of
@@ -45,6 +52,7 @@ from uqassay.evidence.sets import ROWS
 from uqassay.native import share_on_threads
 from uqassay.predictions import Answers, Masses, Point, Prediction
 from uqassay.predictions.base import checked_ids, numbered
+from uqassay.statistics.units import different_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,14 +100,25 @@ def _scored(
     y: NDArray[Any],
     settings: Settings,
     given: Mapping[str, Floats] | None,
+    weights: Floats | None,
     *,
     progress: Callable[[str], None],
-) -> tuple[ScoredPart, list[Gaps]]:
+) -> tuple[ScoredPart, list[NDArray[Any]]]:
     runs = tuple(holding(run) for run in runs)
     part = score_part(name, runs, y, settings, given=given, progress=progress)
     if isinstance(runs[0], Answers):  # which have no classes
         return part, []
-    return part, [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
+    valid = valid_runs(runs, settings.convention)
+    # those without weights as well, because the weights of all chunks may turn out to be equal
+    weighted = [] if weights is None else [weighted_gaps(run, y, weights) for run in valid]
+    return part, [*(classwise_gaps(run, y) for run in valid), *weighted]
+
+
+def _errors_of(gaps: Sequence[NDArray[Any]], aligned: Aligned) -> tuple[float, ...]:
+    """Classwise error of all runs together and of each, from the gaps of `_scored`."""
+    if aligned.weights is not None:
+        return errors_of_weighted_gaps(gaps[len(gaps) // 2 :], float(aligned.weights.sum()))
+    return errors_of_gaps([gap for gap in gaps if gap.dtype == np.int64], len(aligned.labels))
 
 
 # From the scores of all models to an assay: baselines, warnings, scores that rank backwards, pictured sets, provenance.
@@ -139,10 +158,14 @@ def conclude(
     if of_answers:  # no statement that knows nothing answers a question
         errors = {}
     else:
-        shares = options.shares(y, n_classes, aligned.class_names if aligned.named else None)
-        held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
+        named = aligned.class_names if aligned.named else None
+        shares = options.shares(y, n_classes, named, sample_weight=aligned.weights)
+        held_out = None
+        if options.prior is None:
+            held_out = held_out_columns(y, n_classes, aligned.groups, settings, sample_weight=aligned.weights)
         models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
-        errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
+        of_shares = Point(np.broadcast_to(shares, (len(y), n_classes)))
+        errors["class-prior"] = classwise_errors([of_shares], y, aligned.weights)
     warnings = cautions(models, aligned, options.common_members)
     warnings += calibration_cautions(tested.foreseen(), aligned, tested.measures)
     provenance = _provenance(y)
@@ -159,6 +182,7 @@ def conclude(
         warnings=warnings,
         provenance=provenance,
         excess=excess,
+        weights=aligned.weights,
         tests=tested.tests_later(provenance),
         classwise_error=errors,
         scaled={each.scores.name: each.scaled for each in scored if each.scaled is not None},
@@ -228,6 +252,7 @@ class Chunk:
             "number of classes": len(aligned.class_names),
             "axes of y_true": aligned.labels.ndim,
             "ids": aligned.ids is not None,
+            "sample_weight": aligned.weights is not None,
             "kind of groups": _kind(aligned.groups, "groups"),
             "kinds of subgroups": {name: _kind(values, name) for name, values in self.subgroups.items()},
             "scores": self.settings.measures,
@@ -240,6 +265,20 @@ class Chunk:
                 owner = f"{name!r}, run {r + 1}" if len(runs) > 1 else repr(name)
                 found |= {f"{what} of {owner}": value for what, value in _constants(run).items()}
         return found
+
+
+def _of_some_weight(
+    aligned: Aligned, given: dict[str, dict[str, Floats]], subgroups: dict[str, NDArray[Any]]
+) -> tuple[Aligned, dict[str, dict[str, Floats]], dict[str, NDArray[Any]]]:
+    """Without the instances whose weight is 0."""
+    if aligned.weights is None or aligned.weights.all():
+        return aligned, given, subgroups
+    rows = np.flatnonzero(aligned.weights)
+    return (
+        replace(aligned.of_rows(rows), weightless=len(aligned.weights) - len(rows)),
+        {model: {name: values[:, rows] for name, values in scores.items()} for model, scores in given.items()},
+        {name: values[rows] for name, values in subgroups.items()},
+    )
 
 
 def check_same_form(found: Mapping[str, Any], first: Mapping[str, Any], argument: str) -> None:
@@ -496,7 +535,7 @@ class StreamState:
     settings: Settings | None = None
     seconds: float = 0.0
     scored: dict[str, list[ScoredPart]] = field(default_factory=dict)
-    gaps: dict[str, list[Gaps]] = field(default_factory=dict)
+    gaps: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
     samples: dict[str, KeptSample] = field(default_factory=dict)
     pictures: KeptPictures = field(default_factory=KeptPictures)
     excess: Excess | None = None
@@ -520,8 +559,10 @@ class StreamState:
             labels=np.concatenate([part.labels for part in parts]),
             ids=_joined([part.ids for part in parts]),
             groups=_joined([part.groups for part in parts]),
+            weights=different_weights(_joined([part.weights for part in parts])),
             vote_totals=_joined([part.vote_totals for part in parts]),
             ignored=self.ignored,
+            weightless=sum(part.weightless for part in parts),
         )
 
     def subgroups(self) -> dict[str, NDArray[Any]]:
@@ -567,7 +608,7 @@ class StreamState:
         aligned, settings, first = chunk.aligned, chunk.settings, chunk.first_row
         y = aligned.labels
         models = able_to_hold(aligned.models)
-        calls = [(name, runs, y, settings, chunk.given.get(name)) for name, runs in models.items()]
+        calls = [(name, runs, y, settings, chunk.given.get(name), aligned.weights) for name, runs in models.items()]
         scored = share_on_threads(_scored, calls, threads=_threads(models), progress=progress)
         for (name, *_), (part, gaps) in zip(calls, scored, strict=True):
             self.scored.setdefault(name, []).append(part)
@@ -631,7 +672,7 @@ class StreamState:
     def _add_excess(self, found: Excess) -> None:
         self.excess = found if self.excess is None else self.excess.joined(found)
 
-    def _add_gaps(self, name: str, gaps: list[Gaps]) -> None:
+    def _add_gaps(self, name: str, gaps: Sequence[NDArray[Any]]) -> None:
         held = self.gaps.get(name)
         self.gaps[name] = list(gaps) if held is None else [a + b for a, b in zip(held, gaps, strict=True)]
 
@@ -723,6 +764,7 @@ class AssayStream(AssayOptions):
         *,
         uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         subgroups: "Mapping[str, ArrayLike] | pd.DataFrame | None" = None,
     ) -> Self:
         """Score the next instances; arguments as for `assay`. Returns the stream.
@@ -730,7 +772,7 @@ class AssayStream(AssayOptions):
         Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole.
         Everything kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
-        return self._updated(predictions, y_true, uncertainties, groups, subgroups)
+        return self._updated(predictions, y_true, uncertainties, groups, sample_weight, subgroups)
 
     def _updated(
         self,
@@ -738,24 +780,28 @@ class AssayStream(AssayOptions):
         y_true: Any,
         uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None,
         groups: Any,
+        sample_weight: Any,
         subgroups: Any,
         *,
         last: bool = False,
     ) -> Self:
         """`update`; after the last instances nothing but `compute` may follow."""
         started = time.perf_counter()
-        y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
+        y_true, groups, sample_weight, subgroups, uncertainties = of_same_instances(
+            y_true, groups, sample_weight, subgroups, uncertainties
+        )
         state, first = self._state.copied(), self.first_row + self._state.n_instances
         with shown_progress(self.progress) as say:
             say("checking the predictions")
             ignored = 0
             if self.ignore_label is not None and y_true is not None:
-                predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
+                predictions, y_true, groups, sample_weight, subgroups, uncertainties, ignored = without_label(
                     self.ignore_label,
                     predictions,
                     y_true,
                     class_names=self.class_names,
                     groups=groups,
+                    sample_weight=sample_weight,
                     subgroups=subgroups,
                     uncertainties=uncertainties,
                     first_row=first + self._state.ignored,
@@ -769,6 +815,7 @@ class AssayStream(AssayOptions):
                 models,
                 y_true,
                 groups=groups,
+                sample_weight=sample_weight,
                 class_names=self.class_names,
                 repair=self.repair,
                 common_members=self.common_members,
@@ -779,10 +826,12 @@ class AssayStream(AssayOptions):
             own = {name: tuple(map(with_own_constants, runs)) for name, runs in aligned.models.items()}
             aligned = replace(aligned, models=own, ignored=ignored)
             given = given_scores(uncertainties, aligned)
+            parts = subgroup_values(subgroups, len(aligned.labels), aligned.known)
+            aligned, given, parts = _of_some_weight(aligned, given, parts)
             chunk = Chunk(
                 aligned=aligned,
                 given=given,
-                subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.known),
+                subgroups=parts,
                 settings=self.settings(aligned, given),
                 first_row=first,
                 signed=signed_runs(models),
@@ -853,12 +902,11 @@ class AssayStream(AssayOptions):
                 for name, runs in models.items()
             ]
             scaled = share_on_threads(scale_models, calls, threads=_threads(models), progress=say)
-            n = len(aligned.labels)
             valid = {name: valid_runs(runs, self.convention) for name, runs in models.items()}
             result = conclude(
                 [
                     ScoredModel(
-                        scores[name], found.get(name), errors_of_gaps(gaps, n) if (gaps := state.gaps[name]) else ()
+                        scores[name], found.get(name), _errors_of(gaps, aligned) if (gaps := state.gaps[name]) else ()
                     )
                     for name, found in zip(models, scaled, strict=True)
                 ],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uqassay.evidence.baselines import is_held_out
 from uqassay.evidence.data import NO_TESTS, AnyJudged, Judged
 from uqassay.evidence.order import Order
+from uqassay.statistics.units import different_weights
 
 __all__ = ["SUBGROUP_VALUES", "Subgroup", "number_of_parts", "part_names", "subgroups_of"]
 
@@ -95,6 +96,7 @@ def _restricted(assay: AnyJudged, rows: NDArray[np.bool_], columns: Collection[s
         labels=assay.labels[rows],
         ids=None if assay.ids is None else assay.ids[rows],
         groups=None if assay.groups is None else assay.groups[rows],
+        weights=None if assay.weights is None else different_weights(assay.weights[rows]),
         subgroups={},
         sets={},
         warnings=(),

@@ -31,7 +31,8 @@ from uqassay.notes import Note
 from uqassay.predictions import PredictionLike
 from uqassay.statistics import Estimate
 from uqassay.statistics.estimate import single_unit, unit_notes
-from uqassay.statistics.units import Units, check_level, make_units
+from uqassay.statistics.linearised import is_plain
+from uqassay.statistics.units import Units, check_level, effective_number, make_units
 from uqassay.text import number as written
 
 if TYPE_CHECKING:
@@ -481,12 +482,13 @@ class BinnedHits:
     """Sums in the filled bins."""
 
     place: Rows  #: (n,): filled bin of each instance
-    difference: Floats  #: (n,): confidence minus hit, d
-    #: (B,): number of instances, sum of the confidences, and sum of d in each bin
+    difference: Floats  #: (n,): confidence minus hit, d, times the weight
+    weights: Floats  #: (n,): 1, or weights whose sum is the effective number of instances
+    #: (B,): number of instances (sum of the weights), sum of the confidences, and sum of d in each bin
     size: Floats
     expected: Floats
     excess: Floats
-    chance: Floats  #: (B,): sum of c (1 − c): the variance of the sum of d if the classifier is calibrated
+    chance: Floats  #: (B,): sum of w² c (1 − c): the variance of the sum of d if the classifier is calibrated
     binary: bool  #: whether every hit is 0 or 1
 
     @property
@@ -494,14 +496,19 @@ class BinnedHits:
         """Number of instances."""
         return len(self.place)
 
+    @property
+    def total(self) -> float:
+        """Sum of the weights; n where there are none."""
+        return float(self.size.sum())
+
     def error(self, sums: Floats, norm: str) -> Floats:
         """Σ |E_b| / n, or Σ E_b² / (n_b n), of bin sums (..., B)."""
         if norm == "l1":
-            return np.asarray(np.abs(sums) @ np.full(len(self.size), 1 / self.n))
-        return np.asarray(sums**2 @ (1 / (self.size * self.n)))
+            return np.asarray(np.abs(sums) @ np.full(len(self.size), 1 / self.total))
+        return np.asarray(sums**2 @ (1 / (self.size * self.total)))
 
 
-def binned_hits(hits: Floats, confidence: Floats, place: Rows) -> BinnedHits:
+def binned_hits(hits: Floats, confidence: Floats, place: Rows, weights: Floats | None = None) -> BinnedHits:
     """Sums over the bins at `place` (n,), leaving out empty ones."""
     filled, at = np.unique(place, return_inverse=True)
     at, n_bins = at.reshape(-1), len(filled)
@@ -511,8 +518,13 @@ def binned_hits(hits: Floats, confidence: Floats, place: Rows) -> BinnedHits:
 
     d = confidence - hits
     binary = bool(((hits == 0) | (hits == 1)).all())
-    chance = over_bins(confidence * (1 - confidence))
-    return BinnedHits(at, d, over_bins(), over_bins(confidence), over_bins(d), np.maximum(chance, 0.0), binary)
+    chance = confidence * (1 - confidence)
+    w = np.ones(len(d))
+    if weights is not None:
+        w = weights * (effective_number(weights, len(d)) / weights.sum())
+        d, confidence, chance = w * d, w * confidence, w**2 * chance
+    sums = (over_bins(None if weights is None else w), over_bins(confidence), over_bins(d))
+    return BinnedHits(at, d, w, *sums, np.maximum(over_bins(chance), 0.0), binary)
 
 
 class DrawnSums(Protocol):
@@ -625,7 +637,7 @@ def drawn_of_groups(bins: BinnedHits, groups: Rows, n_groups: int, n_draws: int,
     """Draws for whole groups, numbered 0 … G − 1."""
     shape = (n_groups, len(bins.size))
     sums = summed(groups, bins.place, bins.difference, shape)
-    sizes = summed(groups, bins.place, np.ones(bins.n), shape)
+    sizes = summed(groups, bins.place, bins.weights, shape)
     ss, sn, nn = (_dense(a.T @ b) for a, b in ((sums, sums), (sums, sizes), (sizes, sizes)))
     if n_groups <= FEW_GROUPS:
         signs = 2.0 * rng.integers(0, 2, (n_draws, n_groups)) - 1.0
@@ -831,6 +843,7 @@ def error_estimate_of_hits(
     norm: ErrorNorm = "l1",
     n_bins: int = 10,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> Estimate:
@@ -843,8 +856,12 @@ def error_estimate_of_hits(
     Estimate(0, low=0, high=0.1..., level=0.95, n=80, method='inverted test, 10 equal-width bins', notes=['...'])
     """
     bins, hits = bins_of_hits(correct, confidence, n_bins)
-    found = binned_hits(hits, bins.values, bins.place.astype(np.intp))
-    return _estimate(found, norm, make_units(len(hits), groups, None), level, _method(n_bins, "width"), rng)
+    units = make_units(len(hits), groups, sample_weight)
+    place = bins.place.astype(np.intp)
+    if units.rows is not None:
+        place = place[units.rows]
+    found = binned_hits(units.keep(hits), units.keep(bins.values), place, units.weights)
+    return _estimate(found, norm, units, level, _method(n_bins, "width"), rng)
 
 
 def _method(n_bins: int, binning: Binning) -> str:
@@ -862,7 +879,7 @@ def _estimate(
     value, notes = _value(bins, norm, units)
     notes += unit_notes(units)
     low = high = np.nan
-    if units.codes is not None and units.n_units == 1:
+    if units.n_units == 1 and not is_plain(units):
         notes.append(single_unit(units))
     elif not np.isnan(value):
         inversion = _inversion(bins, norm, units, generator(rng))
@@ -879,10 +896,10 @@ def _estimate(
 
 def _inversion(bins: BinnedHits, norm: ErrorNorm, units: Units, rng: np.random.Generator) -> Inversion:
     shaken = rng.standard_normal(N_DRAWS)
-    if units.codes is None:
+    if is_plain(units):
         drawn = drawn_of_instances(bins, N_DRAWS, rng)
     else:
-        drawn = drawn_of_groups(bins, units.codes, units.n_units, N_DRAWS, rng)
+        drawn = drawn_of_groups(bins, _codes(units), units.n_units, N_DRAWS, rng)
     return Inversion(bins, drawn, "l1" if norm == "l1" else "squared", shaken)
 
 
@@ -903,19 +920,24 @@ def _value(bins: BinnedHits, norm: ErrorNorm, units: Units) -> tuple[float, list
 def _debiased_square(bins: BinnedHits, units: Units) -> float:
     """Σ_b w_b × the mean of d d′ over the pairs of different units of bin b; nan without a pair."""
     n_bins = len(bins.size)
-    if units.codes is None:
+    if is_plain(units):
         own, own_pairs = np.bincount(bins.place, bins.difference**2, n_bins), bins.size
     else:
         shape = (units.n_units, n_bins)
-        sums = summed(units.codes, bins.place, bins.difference, shape)
-        sizes = summed(units.codes, bins.place, np.ones(bins.n), shape)
+        sums = summed(_codes(units), bins.place, bins.difference, shape)
+        sizes = summed(_codes(units), bins.place, bins.weights, shape)
         own, own_pairs = (np.asarray((x * x).sum(axis=0)).reshape(-1) for x in (sums, sizes))
     pairs = bins.size**2 - own_pairs
     some = pairs > 0.5
     if not some.any():
         return float("nan")
     means = (bins.excess**2 - own)[some] / pairs[some]
-    return float(bins.size[some] @ means) / bins.n
+    return float(bins.size[some] @ means) / bins.total
+
+
+def _codes(units: Units) -> Rows:
+    """Unit of each instance."""
+    return np.arange(units.n_instances) if units.codes is None else units.codes
 
 
 # Cumulative calibration errors: the greatest difference of observed and expected events up to some probability.

@@ -30,9 +30,9 @@ from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons
 from uqassay.statistics.auc import FEW, IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
 from uqassay.statistics.components import midranks
 from uqassay.statistics.correlation import concordance_linearised
-from uqassay.statistics.linearised import AveragedStatistic, Linearised, linearised_estimate
+from uqassay.statistics.linearised import LEAST_DOF, AveragedStatistic, Linearised, linearised_estimate, sample_factor
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
-from uqassay.statistics.units import Units, as_floats, check_draws, make_units, scaled_weights
+from uqassay.statistics.units import Units, as_floats, check_draws, effective_number, make_units, scaled_weights
 
 __all__ = [
     "RANKING_METRICS",
@@ -334,8 +334,9 @@ class RankingMetric:
     higher_is_better: bool
     #: function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`
     statistic: Statistic
-    #: (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`
-    interval: Callable[[Any, ArrayLike | None, float], Estimate]
+    #: (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level, weights or None)
+    #: → `Estimate`
+    interval: Callable[[Any, ArrayLike | None, float, ArrayLike | None], Estimate]
     bound: float = 1.0  #: greatest possible difference of two values
     #: function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
     #: several of them share one `RankedErrors`
@@ -361,6 +362,7 @@ class RankingMetric:
         truths: Floats,
         uncertainties: Floats,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         ranked: Sequence[RankedErrors] | None = None,
     ) -> list[Linearised]:
@@ -368,19 +370,21 @@ class RankingMetric:
         codes = make_units(np.shape(truths)[1], groups, None).codes
         if self.of_ranked is not None and ranked is not None:
             return [self.of_ranked(one, codes) for one in ranked]
-        return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
+        w = None if sample_weight is None else scaled_weights(sample_weight, np.shape(truths)[1])
+        return [self.statistic(t, s, w, codes) for t, s in zip(truths, uncertainties, strict=True)]
 
     def averaged(
         self,
         truths: Floats,
         uncertainties: Floats,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         ranked: Sequence[RankedErrors] | None = None,
     ) -> AveragedStatistic:
         """The mean of `runs`, for the interval of `estimate` and for tests against others (metrics that are no areas)."""
-        runs = self.runs(truths, uncertainties, groups, ranked=ranked)
-        units = make_units(np.shape(truths)[1], groups, None)
+        runs = self.runs(truths, uncertainties, groups, sample_weight, ranked=ranked)
+        units = make_units(np.shape(truths)[1], groups, sample_weight)
         return AveragedStatistic.of(runs if len(runs) > 1 else runs[0], units)
 
     def estimate(
@@ -389,6 +393,7 @@ class RankingMetric:
         uncertainties: ArrayLike,
         *,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         level: float = 0.95,
         ranked: Sequence[RankedErrors] | None = None,
         known: AveragedStatistic | None = None,
@@ -408,15 +413,16 @@ class RankingMetric:
         truths, uncertainties = np.atleast_2d(truths), np.atleast_2d(uncertainties)
         statistics: Statistics | AveragedStatistic | None = known
         if statistics is None:
-            runs = self.runs(truths, uncertainties, groups, ranked=ranked)
+            runs = self.runs(truths, uncertainties, groups, sample_weight, ranked=ranked)
             statistics = runs if len(runs) > 1 else runs[0]
-        found = self.interval(statistics, groups, level)
+        found = self.interval(statistics, groups, level, sample_weight)
         constant = is_constant(uncertainties) if ranked is None else all(one.thresholds.size == 1 for one in ranked)
         if self.truth == "gap":
             count = min(untied(gap) for gap in truths)
             return noted(found, [] if np.isnan(found) else [(count, DIFFERENT)], constant=constant)
         if ranked is None:
-            each = [sample_counts(e, None, groups, SAMPLES) for e in truths]
+            w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            each = [sample_counts(e, w, groups, SAMPLES) for e in truths]
         else:
             each = [_ranked_counts(one, groups) for one in ranked]
         worst = [min((run[k] for run in each), key=lambda count: count[0]) for k in range(2)]
@@ -470,16 +476,27 @@ def _area_metric(name: str, higher_is_better: bool, of_ranked: OfRanked, kind: s
     return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), of_ranked=of_ranked, **more)
 
 
-def _on_scale(scale: str, method: str) -> Callable[[Any, ArrayLike | None, float], Estimate]:
-    def interval(statistics: Statistics | AveragedStatistic, groups: ArrayLike | None, level: float) -> Estimate:
-        return linearised_estimate(statistics, groups=groups, level=level, scale=scale, method=method)
+Interval = Callable[[Any, ArrayLike | None, float, ArrayLike | None], Estimate]
+
+
+def _on_scale(scale: str, method: str) -> Interval:
+    def interval(
+        statistics: Statistics | AveragedStatistic,
+        groups: ArrayLike | None,
+        level: float,
+        sample_weight: ArrayLike | None = None,
+    ) -> Estimate:
+        options: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight, "level": level}
+        return linearised_estimate(statistics, scale=scale, method=method, **options)
 
     return interval
 
 
-def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate]:
-    def interval(statistics: Statistics, groups: ArrayLike | None, level: float) -> Estimate:
-        return area_estimate(statistics, kind, groups=groups, level=level)
+def _area(kind: str) -> Interval:
+    def interval(
+        statistics: Statistics, groups: ArrayLike | None, level: float, sample_weight: ArrayLike | None = None
+    ) -> Estimate:
+        return area_estimate(statistics, kind, groups=groups, level=level, sample_weight=sample_weight)
 
     return interval
 
@@ -699,7 +716,13 @@ def _check_ranking(ranking: Ranking, name: str) -> None:
 # Test of whether an order ranks errors better or worse than chance, with the variance that holds under chance.
 
 
-def chance_pvalue(errors: ArrayLike, uncertainty: ArrayLike, *, groups: ArrayLike | None = None) -> float:
+def chance_pvalue(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Two-sided p-value of errors that are independent of the uncertainty (Wilcoxon's rank-sum test, ties corrected).
 
     The variance is that of chance, so it does not vanish if few instances are untied and none of them is an error. There
@@ -713,6 +736,8 @@ def chance_pvalue(errors: ArrayLike, uncertainty: ArrayLike, *, groups: ArrayLik
         Greater means less certain.
     groups : array of labels (n,), optional
         Errors may be correlated within a group.
+    sample_weight : array (n,), optional
+        Importance weights.
 
     Returns
     -------
@@ -725,7 +750,8 @@ def chance_pvalue(errors: ArrayLike, uncertainty: ArrayLike, *, groups: ArrayLik
     is s² Σ (r − r̄)². With groups and the correlation ρ of errors within them (its moment estimate, at least 0) it is
     s² ((1 − ρ) Σ (r − r̄)² + ρ Σ_g (Σ_{i in g} (r_i − r̄))²). Statistics of runs are averaged, and so are their standard
     deviations, which is an upper bound for any dependence between the runs. Student's t has n − 1 degrees of freedom for n
-    instances or groups.
+    instances or groups. With weights all sums are weighted, r is the weight below s plus half of that at s, the variance is
+    s² Σ w² (r − r̄)², and n the effective number.
 
     Examples
     --------
@@ -733,14 +759,20 @@ def chance_pvalue(errors: ArrayLike, uncertainty: ArrayLike, *, groups: ArrayLik
     0.224
     """
     e, s = (np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in (errors, uncertainty))
-    units = make_units(e.shape[1], groups, None)
+    units = make_units(e.shape[1], groups, sample_weight)
     if units.n_units < 2:
         return float("nan")
-    found = [_statistic(one, ranks, units) for one, ranks in zip(e, midranks(s), strict=True)]
+    dof = units.n_units - 1.0
+    if units.weights is None:
+        found = [_statistic(one, ranks, units) for one, ranks in zip(e, midranks(s), strict=True)]
+    else:
+        w = units.weights
+        found = [_weighted_statistic(units.keep(a), units.keep(b), units, w) for a, b in zip(e, s, strict=True)]
+        dof = max(effective_number(units.sizes, units.n_units) - 1.0, LEAST_DOF)
     value, deviation = (float(np.mean(column)) for column in zip(*found, strict=True))
     if deviation == 0:
         return float("nan")
-    return 2 * float(special.stdtr(units.n_units - 1, -abs(value) / deviation))
+    return 2 * float(special.stdtr(dof, -abs(value) / deviation))
 
 
 def _statistic(errors: Floats, ranks: Floats, units: Units) -> tuple[float, float]:
@@ -756,3 +788,21 @@ def _statistic(errors: Floats, ranks: Floats, units: Units) -> tuple[float, floa
     rho = min(max(correlation, 0.0), 1.0)
     variance = squares / (n - 1) * ((1 - rho) * own + rho * float(r_sums @ r_sums))
     return float(e @ r), float(np.sqrt(variance))
+
+
+def _weighted_statistic(errors: Floats, scores: Floats, units: Units, w: Floats) -> tuple[float, float]:
+    """Σ w (e − ē)(r − r̄) and its standard deviation under chance, of instances with weights w (n,)."""
+    total = float(w.sum())
+    place = np.unique(scores, return_inverse=True)[1].reshape(-1)
+    mass = np.bincount(place, w)
+    ranks = (np.cumsum(mass) - mass / 2)[place]
+    e, r = errors - float(w @ errors) / total, ranks - float(w @ ranks) / total
+    n = effective_number(w, w.size)
+    spread = float(w @ e**2) / total * sample_factor(n)
+    own, squares = float(((w * r) ** 2).sum()), (w * e) ** 2
+    if units.codes is None or spread == 0:
+        return float(w @ (e * r)), float(np.sqrt(spread * own))
+    e_sums, r_sums = units.sums(np.stack([e, r], axis=1)).T
+    pairs = float(((np.bincount(units.codes) - 1)[units.codes] * squares).sum())
+    rho = min(max((float(e_sums @ e_sums) - float(squares.sum())) / pairs, 0.0), 1.0) if pairs else 0.0
+    return float(w @ (e * r)), float(np.sqrt(spread * ((1 - rho) * own + rho * float(r_sums @ r_sums))))

@@ -33,7 +33,14 @@ from uqassay.predictions.sets import refuse_class_sets
 from uqassay.predictions.swapped import refuse_swapped, swapped_arguments
 from uqassay.records import Shape
 from uqassay.statistics import proportion_estimate
-from uqassay.statistics.units import check_level, make_units, scaled_weights, spread_of_mean
+from uqassay.statistics.units import (
+    check_level,
+    effective_number,
+    independent_number,
+    make_units,
+    scaled_weights,
+    spread_of_mean,
+)
 from uqassay.text import decimals_for, listed, percent, percent_interval
 
 __all__ = [
@@ -640,9 +647,15 @@ def band_of_counts(hits: Floats, count: Floats, level: float) -> tuple[Floats, F
 
 
 def bands_of_groups(
-    hits: Floats, difference: Floats, place: Rows, codes: Rows, n_bins: int, level: float
+    hits: Floats,
+    difference: Floats,
+    place: Rows,
+    codes: Rows | None,
+    n_bins: int,
+    level: float,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Intervals of the accuracy of each bin, and joint ones, if whole groups are the units, (B,) each; nan in empty bins.
+    """Intervals of the accuracy of each bin, and joint ones, of groups or of weighted instances, (B,) each; nan in empty bins.
 
     Parameters
     ----------
@@ -650,10 +663,11 @@ def bands_of_groups(
         Hits, and confidence minus hit, whose variance is used.
     place : int array (n,)
         Bin of each instance.
-    codes : int array (n,)
-        Group of each instance.
+    codes : int array (n,), optional
+        Group of each instance; None where each is a unit.
     n_bins : int
     level : float
+    weights : array (n,), optional
 
     Returns
     -------
@@ -673,9 +687,12 @@ def bands_of_groups(
     parts = np.split(order, np.cumsum(np.bincount(place, minlength=n_bins))[:-1])
     for b in filled.tolist():
         rows = parts[b]
-        alone = proportion_estimate(hits[rows], groups=codes[rows], level=level)
+        own, weight = (None if values is None else values[rows] for values in (codes, weights))
+        if weight is not None and not weight.any():
+            continue
+        alone = proportion_estimate(hits[rows], groups=own, sample_weight=weight, level=level)
         low[b], high[b] = alone.low, alone.high
-        number = _effective_number(hits[rows], difference[rows], codes[rows], tail)
+        number = _effective_number(hits[rows], difference[rows], own, weight, tail)
         band_low[b], band_high[b] = 0.0, 1.0
         if number > 0:
             each = np.array([number])
@@ -712,16 +729,21 @@ def _clopper_pearson(hits: Floats, count: Floats, tail: float) -> tuple[Floats, 
     return np.where(count > 0, low, np.nan), np.where(count > 0, high, np.nan)
 
 
-def _effective_number(hits: Floats, difference: Floats, codes: Rows, tail: float) -> float:
+def _effective_number(
+    hits: Floats, difference: Floats, codes: Rows | None, weights: Floats | None, tail: float
+) -> float:
     """Number of independent instances that a bin's accuracy is worth, at most their number; 0 for a single group."""
-    units = make_units(len(hits), codes, None)
+    units = make_units(len(hits), codes, weights)
     if units.n_units == 1:
         return 0.0
-    share = float(hits.mean())
+    hits, difference = units.keep(hits), units.keep(difference)
+    share = units.mean(hits)
+    if units.weights is not None:
+        share = min(max(share, float(hits.min())), float(hits.max()))  # all hits alike give exactly 0 or 1
     if share in (0.0, 1.0):
-        return float(units.n_units)
-    spread = spread_of_mean(difference - difference.mean(), units)
-    number = float(len(hits))
+        return float(units.n_units) if units.weights is None else independent_number(units.sizes, units.n_units)
+    spread = spread_of_mean(difference - units.mean(difference), units)
+    number = effective_number(units.weights, len(hits))
     if spread.standard_error > 0:
         number = min(number, share * (1 - share) / spread.standard_error**2)
     return number * float(special.ndtri(tail) / special.stdtrit(spread.dof, tail)) ** 2
@@ -769,7 +791,7 @@ class Reliability:
     #: include their left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones
     #: have width 0.
     edges: Annotated[Array, Shape("B+1")]
-    count: Annotated[NDArray[np.int64], Shape("B", low=0)]
+    count: Annotated[NDArray[np.int64], Shape("B", low=0)]  #: Number of instances, whatever their weights.
     #: Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
     confidence: Annotated[Array, Shape("B")]
     accuracy: Annotated[Array, Shape("B")]
@@ -855,13 +877,14 @@ def reliability_diagram(
     return _diagram(bins, (labels == event).astype(np.float64), binning, groups, level)
 
 
-@in_one_order("correct", "confidence", "groups")
+@in_one_order("correct", "confidence", "groups", "sample_weight")
 def reliability(
     correct: ArrayLike,
     confidence: ArrayLike,
     *,
     n_bins: int = 10,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Reliability:
     """Accuracy against confidence in equal-width, right-inclusive bins of [0, 1].
@@ -875,6 +898,8 @@ def reliability(
     n_bins : int
     groups : array (n,), optional
         As in `reliability_diagram`.
+    sample_weight : array (n,), optional
+        Importance weights of the instances; bins have weighted means and joint intervals like those of groups.
     level : float
 
     Examples
@@ -885,7 +910,7 @@ def reliability(
     """
     check_level(level)
     bins, hits = bins_of_hits(correct, confidence, n_bins)
-    return _diagram(bins, hits, "width", groups, level)
+    return _diagram(bins, hits, "width", groups, level, sample_weight)
 
 
 @in_one_order("correct", "confidence")
@@ -930,19 +955,31 @@ def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tupl
 
 
 def _diagram(
-    bins: CalibrationBins, hits: Array, binning: Binning, groups: ArrayLike | None, level: float
+    bins: CalibrationBins,
+    hits: Array,
+    binning: Binning,
+    groups: ArrayLike | None,
+    level: float,
+    sample_weight: ArrayLike | None = None,
 ) -> Reliability:
     count, happened = bins.size, bins.sums(hits)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence, share = bins.expected / count, happened / count
-    if groups is None:
+    if groups is None and sample_weight is None:
         low, high = _wilson(share, count, level)
         band_low, band_high = band_of_counts(happened, count, level)
     else:
-        units = make_units(len(hits), groups, None)
-        assert units.codes is not None
+        weights = None if sample_weight is None else scaled_weights(sample_weight, len(hits))
+        codes = make_units(len(hits), groups, None).codes
         place = bins.place.astype(np.intp)
-        found = bands_of_groups(hits, bins.values - hits, place, units.codes, bins.n_bins, level)
+        if weights is not None:
+            by_bin = (
+                np.bincount(place, weights * values, bins.n_bins) for values in (np.ones(len(hits)), bins.values, hits)
+            )
+            mass, expected, right = by_bin
+            with np.errstate(invalid="ignore", divide="ignore"):
+                confidence, share = expected / mass, right / mass
+        found = bands_of_groups(hits, bins.values - hits, place, codes, bins.n_bins, level, weights)
         low, high, band_low, band_high = found
     edges = edges_of_equal_width(bins.n_bins) if binning == "width" else _edges_of_equal_mass(bins)
     return Reliability(edges, count.astype(np.int64), confidence, share, low, high, band_low, band_high)

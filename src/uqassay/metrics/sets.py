@@ -200,21 +200,27 @@ def share_covered(y: NDArray[Any], sets: Bools) -> Floats:
 
 
 def scores_of_columns(
-    covered: Floats, size: Floats, *, groups: ArrayLike | None = None, level: float = 0.95
+    covered: Floats,
+    size: Floats,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> ClassSetScores:
     """The scores from columns ``(n,)``, or ``(R, n)`` of R training runs."""
     check_level(level)
     single, several = size == 1, size > 1
+    sample: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight, "level": level}
 
     def share(values: Floats) -> Estimate:
-        return proportion_estimate(values, groups=groups, level=level)
+        return proportion_estimate(values, **sample)
 
     return ClassSetScores(
         coverage=share(covered),
-        size=mean_estimate(size, groups=groups, level=level).within(0.0),
+        size=mean_estimate(size, **sample).within(0.0),
         determinacy=share(single.astype(np.float64)),
-        single_accuracy=_in_part(covered, single, groups, level, "no case has a single class"),
-        set_accuracy=_in_part(covered, several, groups, level, "no case has several classes"),
+        single_accuracy=_in_part(covered, single, sample, "no case has a single class"),
+        set_accuracy=_in_part(covered, several, sample, "no case has several classes"),
         u65=share(covered * _worth(size, "u65")),
         u80=share(covered * _worth(size, "u80")),
     )
@@ -229,15 +235,19 @@ def _worth(size: Floats, utility: str) -> Floats:
     return np.minimum(a * share + b * share**2, 1.0)  # not 1 + 2e-16 for a single class
 
 
-def _in_part(covered: Floats, mask: Bools, groups: ArrayLike | None, level: float, without: str) -> Estimate:
+def _in_part(covered: Floats, mask: Bools, sample: Mapping[str, Any], without: str) -> Estimate:
     """Coverage among the instances of a mask; if runs differ in them, those of all runs are pooled by instance or group."""
     if not mask.any():
         note = Note("undefined", f"undefined, because {without}")
-        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="wilson", notes=[note])
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=sample["level"], n=0, method="wilson", notes=[note])
+    of_each = {name: None if sample[name] is None else np.asarray(sample[name]) for name in ("groups", "sample_weight")}
     runs, masks = np.atleast_2d(covered), np.atleast_2d(mask)
     if (masks == masks[0]).all():
         rows = np.flatnonzero(masks[0])
         values = runs[:, rows] if len(runs) > 1 else runs[0, rows]
-        return proportion_estimate(values, groups=None if groups is None else np.asarray(groups)[rows], level=level)
-    units = np.arange(masks.shape[1]) if groups is None else np.asarray(groups)
-    return proportion_estimate(runs[masks], groups=np.broadcast_to(units, masks.shape)[masks], level=level)
+        some = {name: None if each is None else each[rows] for name, each in of_each.items()}
+        return proportion_estimate(values, **some, level=sample["level"])
+    if of_each["groups"] is None:
+        of_each["groups"] = np.arange(masks.shape[1])
+    some = {name: None if each is None else np.broadcast_to(each, masks.shape)[masks] for name, each in of_each.items()}
+    return proportion_estimate(runs[masks], **some, level=sample["level"])

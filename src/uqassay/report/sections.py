@@ -400,7 +400,7 @@ class _Found:
         self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
         self._adjusted: dict[tuple[str, str, int], list[SelectiveGain]] = {}
         for m, scores in self.ranked.items() if any(self.best.values()) else ():
-            first = errors_in_order(assay[m])
+            first = errors_in_order(assay, assay[m])
             for s in scores:
                 if not self.unmixed[m]:
                     ranked = RankedScore(self.fast, m, s, like=first)
@@ -412,7 +412,9 @@ class _Found:
             return self.refusals[model, score]
         if (model, score, choices) not in self._adjusted:
             level = 1 - (1 - self.assay.settings.level) / choices
-            ranked = RankedScore(self.fast, model, score, level=level, like=errors_in_order(self.assay[model]))
+            ranked = RankedScore(
+                self.fast, model, score, level=level, like=errors_in_order(self.assay, self.assay[model])
+            )
             self._adjusted[model, score, choices] = ranked.refusals([1 - share for share in self.refused])
         return self._adjusted[model, score, choices]
 

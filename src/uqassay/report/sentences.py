@@ -927,6 +927,7 @@ CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe th
     "floored": "labels that a model held to be impossible",
     "estimated-nonspecificity": "an estimated non-specificity",
     "solver-gap": "an inexact distance",
+    "weights": "weighted cases",
     "ignored-label": "cases left out",
     "labels-by-columns": "labels taken by the order of the columns",
     "baseline-left-out": "a baseline left out",

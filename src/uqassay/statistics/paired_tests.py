@@ -366,7 +366,8 @@ def pairwise_mean_tests(
       which would turn the order around: q ≥ d/(d + B) for a difference d, and (1 − q)^n = (B/(B + d))^n.
 
     For the third, n is the number of independent instances that groups and weights leave, with the correlation inside groups
-    estimated from the differences: losses not yet seen are taken to be as correlated as those seen.
+    estimated from the differences: losses not yet seen are taken to be as correlated as those seen. Of weights w it is
+    Σ w / max w, because such losses may strike the instances of the greatest weight alone.
 
     With several runs, the first two have the fewer degrees of freedom that Satterthwaite's formula gives with the variance of
     each model's runs at its upper 80 % limit (two runs: 90 %). A run variance that is underestimated by chance gives too many

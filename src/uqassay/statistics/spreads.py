@@ -228,7 +228,10 @@ class PairSample:
                 self.units, _correlation(s2.sum(axis=1) - e2.sum(axis=1), e2 @ np.repeat(counts - 1.0, counts))
             )
         a, dof = bell_mccaffrey(tau, self._sizes)
-        independent = self._sizes.sum() ** 2 / tau.sum(axis=-1)
+        weight = self._sizes.sum()
+        independent = weight**2 / tau.sum(axis=-1)
+        if self._weights is not None:  # wherever rare losses strike, see `independent_number`; 1 is the greatest weight
+            independent = independent * ((self._weights**2).sum() / (weight * self._weights.max()))
         return a, np.broadcast_to(dof, p), np.broadcast_to(independent, p)
 
 

@@ -187,6 +187,53 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
     return weights
 
 
+def weighted_mean(values: Floats, weights: Floats | None) -> Floats:
+    """Weighted mean over the last axis.
+
+    Examples
+    --------
+    >>> float(weighted_mean(np.array([0.0, 1.0]), np.array([1.0, 3.0])))
+    0.75
+    """
+    if weights is None:
+        return np.asarray(values.mean(axis=-1))
+    return np.asarray((values * weights).sum(axis=-1) / weights.sum())
+
+
+def effective_number(weights: Floats | None, n: int) -> float:
+    """(Σw)²/Σw² of n weights; n where all are alike (Kish 1965, Survey Sampling, section 11.7).
+
+    Examples
+    --------
+    >>> effective_number(np.array([1.0, 1.0, 2.0]), 3).__round__(2), effective_number(None, 3)
+    (2.67, 3.0)
+    """
+    if weights is None:
+        return float(n)
+    shares = weights / weights.max()  # squares of weights near 1e-200 would underflow
+    return float(shares.sum() ** 2 / (shares**2).sum())
+
+
+def independent_number(weights: Floats | None, n: int) -> float:
+    """Σw / max w, at most (Σw)²/Σw²: how many instances show at least as much of rare events as these weighted ones.
+
+    Where event i of weight w_i has probability q_i and Σ w_i q_i = q Σw, none happens with probability Π (1 − q_i) at most
+    (1 − q)^N with N = Σw / max w, because −ln(1 − q_i) ≥ −(w_i / max w) ln(1 − q_i) and −ln(1 − q) is convex. The bound is
+    reached where only the instances of greatest weight can be struck.
+
+    Examples
+    --------
+    >>> independent_number(np.array([1.0, 1.0, 2.0]), 3), independent_number(None, 3)
+    (2.0, 3.0)
+    """
+    return float(n) if weights is None else float((weights / weights.max()).sum())
+
+
+def different_weights(weights: Floats | None) -> Floats | None:
+    """The weights, or None if all are equal, so that equal weights change nothing."""
+    return None if weights is None or (weights == weights[0]).all() else weights
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Spread:
