@@ -76,7 +76,17 @@ def test_the_parameters_of_the_main_call():
             "convention",
             "focal_sets",
         ),
-        *("floor", "measures", "uncertainties", "calibration", "groups", "subgroups", "prior", "scales"),
+        *(
+            "floor",
+            "measures",
+            "uncertainties",
+            "calibration",
+            "groups",
+            "sample_weight",
+            "subgroups",
+            "prior",
+            "scales",
+        ),
         *("repair", "common_members", "votes_are", "ignore_label", "tolerance", "level", "margin", "n_draws", "rng"),
         *("progress", "client"),
     ]
