@@ -1,8 +1,9 @@
 """Install uqassay in every way that is offered, each in an empty environment, and use it: ``make install-check``.
 
 Source distribution and wheels are built from a copy of the tree, wheels from the source distribution. Each way of installation
-then gets a virtual environment and runs the example in Python and the commands of README.md, word for word. "Without a
-compiler" means that none is on the path and that the variables CC and CXX name none. The tests of the kernels then run against
+then gets a virtual environment and runs the example in Python and the commands of README.md, word for word. A table at the end
+says what each installation took and put on the disk, and what the extras add. "Without a compiler" means that none is on the
+path and that the variables CC and CXX name none. The tests of the kernels then run against
 the installed wheels on every interpreter that the wheels claim. What an index asks of the distributions is checked first
 (twine, check-wheel-contents).
 
@@ -23,12 +24,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13")
 TEST_PACKAGES = ("pytest>=8", "hypothesis>=6.100", "mpmath>=1.3", "threadpoolctl>=3")
+EXTRAS = ("", "files", "lab", "all")
+TORCH = ("torch==2.13.0",)  # the CPU build, where the index has one under this number
 COPIED = ("src", "tests", "docs", "benchmarks", "native", "README.md", "LICENSE", "pyproject.toml", "CHANGELOG.md")
 KERNEL_TESTS = runpy.run_path(str(ROOT / "native" / "levels.py"))["TESTS"]  # paths
 
@@ -60,6 +63,10 @@ class Way:
     compiler: bool
     kernels: bool
     editable: bool = False
+
+    @property
+    def title(self) -> str:
+        return f"{self.words}, {'with a' if self.compiler else 'without'} compiler"
 
 
 WAYS = (
@@ -194,7 +201,28 @@ def install(python: Path, what: Path, env: dict[str, str], work: Path, *options:
         run([*pip, *options, what], cwd=work, env=env)
 
 
-def use(way: Way, python: str, built: dict[str, Path], work: Path) -> Iterator[str]:
+def megabytes(folder: Path) -> float:
+    return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file() and not p.is_symlink()) / 1e6
+
+
+@dataclass
+class Cost:
+    """What one installation takes, from an empty environment: the line of a table."""
+
+    words: str
+    commands: Path
+    start: float = field(default_factory=time.monotonic)
+    before: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.before = megabytes(self.commands.parent)
+
+    def line(self) -> str:
+        seconds = time.monotonic() - self.start
+        return f"| {self.words} | {seconds:.0f} s | {megabytes(self.commands.parent) - self.before:.0f} MB |"
+
+
+def use(way: Way, python: str, built: dict[str, Path], work: Path, costs: list[str]) -> Iterator[str]:
     """Install in an empty environment and run the README; what came out, line by line."""
     place = Path(tempfile.mkdtemp(prefix="way-", dir=work))
     commands = empty_environment(python, place / "env")
@@ -202,11 +230,13 @@ def use(way: Way, python: str, built: dict[str, Path], work: Path) -> Iterator[s
     here = copy_of_the_tree(place / "clone") if way.what == "clone" else place
     shutil.copy(ROOT / "README.md", place)
     first, *others = commands_of(ROOT / "README.md")  # the first one is the installation
+    cost = Cost(way.title, commands)
     if way.what != "clone" or way.editable:
         options = ["--editable"] if way.editable else []
         install(commands / "python", here if way.what == "clone" else built[way.what], env, place, *options)
         first = first.replace(" . ", " ")  # what it installs beside uqassay
     run(["/bin/sh", "-c", first], cwd=here, env=env)
+    costs.append(cost.line())
     yield first
     run([commands / "python", "-c", FILES], cwd=here, env=env)
     for line in others:
@@ -221,6 +251,21 @@ def use(way: Way, python: str, built: dict[str, Path], work: Path) -> Iterator[s
     for page in ("report.html", "demo/report.html"):
         if "</html>" not in (here / page).read_text(encoding="utf-8")[-200:]:
             raise Failure(f"{page} is not whole")
+
+
+def extra(name: str, python: str, wheel: Path, work: Path, costs: list[str]) -> Iterator[str]:
+    """Install the wheel alone, or with an extra; its packages must fit together."""
+    commands = empty_environment(python, Path(tempfile.mkdtemp(prefix=f"extra-{name}-", dir=work)) / "env")
+    env = environment_of(commands, compiler=False)
+    cost = Cost(f"the wheel alone, extra `{name}`" if name else "the wheel alone", commands)
+    pip = [commands / "python", "-m", "pip"]
+    run(
+        [*pip, "install", "--quiet", f"{wheel}[{name}]" if name else wheel, *TORCH * (name in ("lab", "all"))],
+        cwd=work,
+        env=env,
+    )
+    costs.append(cost.line())
+    yield run([*pip, "check"], cwd=work, env=env).strip()
 
 
 def commands_of(page: Path) -> list[str]:
@@ -277,18 +322,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     work = (chosen.work or Path(tempfile.mkdtemp(prefix="install-"))).absolute()
     work.mkdir(parents=True, exist_ok=True)
+    costs: list[str] = []
     try:
         source = copy_of_the_tree(work / "source")
         print(f"Python {', '.join(map(version_of, pythons))}", flush=True)
         built = by_kind(chosen.dist.absolute() if chosen.dist else build(pythons, source, work))
         print("\n".join(f"    {path.name}  {path.stat().st_size / 1e3:.0f} kB" for path in sorted(set(built.values()))))
         checks = {"contents of the distributions": contents(pythons[0], built, work)}
+        checks |= {way.title: use(way, pythons[0], built, work, costs) for way in WAYS}
         checks |= {
-            f"{way.words}, {'with a' if way.compiler else 'without'} compiler, Python {version_of(pythons[0])}": use(
-                way, pythons[0], built, work
-            )
-            for way in WAYS
-        } | {f"tests of the kernels, Python {version_of(p)}": kernel_tests(p, built, source, work) for p in pythons}
+            f"the wheel, extra {name or 'none'}": extra(name, pythons[0], built["wheel"], work, costs)
+            for name in EXTRAS
+        }
+        checks |= {
+            f"tests of the kernels, Python {version_of(p)}": kernel_tests(p, built, source, work) for p in pythons
+        }
         passed = [told(words, lines) for words, lines in checks.items() if chosen.only in words]
     except Failure as problem:
         print(problem)
@@ -296,6 +344,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if chosen.work is None:
             shutil.rmtree(work, ignore_errors=True)
+    title = f"| way, with scikit-learn, Python {version_of(pythons[0])} | time | on the disk |"
+    print("\n".join(("", title, "|---|--:|--:|", *costs)))
     print(f"\n{sum(passed)} of {len(passed)} checks pass")
     return 0 if all(passed) else 1
 

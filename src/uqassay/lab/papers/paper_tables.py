@@ -145,7 +145,8 @@ class Column:
     #: Columns of the package's table, one for each part of a cell; empty if `PaperTable.values` has them
     printed: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()  #: Its part in the names of cells, the preferred one first; () is the name alone
-    verdict: bool = False  #: Whether the paper prints if a test rejects, and ours is a p-value
+    #: Whether the paper prints if a test rejects, and ours is a p-value, or in cells ``…/rejected…`` a share of rejections
+    verdict: bool = False
 
 
 @final
@@ -292,7 +293,7 @@ class PaperTable:
             usual = f"{cell.paper:.{decimals}f}"
             printed = usual if float(usual) == cell.paper else f"{cell.paper:g}"
         span = own.get(f"{cell.name}/interval", cell)
-        return CellValue(printed, cell.ours, span.low, span.high, cell.agrees, decimals)
+        return CellValue(printed, cell.ours, span.low, span.high, cell.agrees, decimals, cell.name)
 
 
 def _expression(name: str) -> str:
@@ -319,6 +320,7 @@ class CellValue:
     high: float = math.nan
     agrees: bool | None = None
     decimals: int = 3  #: For our number
+    name: str = ""  #: Of the cell that ours comes from
 
 
 class FilledRow(NamedTuple):
@@ -415,7 +417,7 @@ class FilledTable:
         return [
             tuple(_joined(form, map(_printed, cell)) for cell in row.cells),
             tuple(
-                _verdict(cell[0].ours) if column.verdict else _joined(form, (f"{_number(v)}{_mark(v)}" for v in cell))
+                _verdict(cell[0]) if column.verdict else _joined(form, (f"{_number(v)}{_mark(v)}" for v in cell))
                 for column, cell in zip(self.columns, row.cells, strict=True)
             ),
             tuple(_joined(spans, map(_interval, cell)) for cell in row.cells),
@@ -477,8 +479,12 @@ def _interval(value: CellValue) -> str:
     return interval(value.low, value.high, value.decimals + (len(ends) == 1))
 
 
-def _verdict(p: float) -> str:
-    return ABSENT if math.isnan(p) else f"{p <= ALPHA} (p {pvalue(p)})"
+def _verdict(value: CellValue) -> str:
+    if math.isnan(value.ours):
+        return ABSENT
+    if value.name.rpartition("/")[2].startswith("rejected"):
+        return f"{100 * value.ours:.0f} % of runs"
+    return f"{value.ours <= ALPHA} (p {pvalue(value.ours)})"
 
 
 def _named(model: str, mean: str) -> str:

@@ -250,7 +250,7 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
         ({"convention": "paper-code", "resample": True}, "resample", "conflict", "authors' code"),
         ({"null": "minimised", "convention": "both"}, "null", "conflict", "got 'minimised' with 'both'"),
         ({"data": "x"}, "data", "conflict", "figure 1, which is synthetic"),
-        ({"figure": "table1", "runs": 3}, "runs", "conflict", "table1"),
+        ({"figure": "table2", "runs": 3}, "runs", "conflict", "table2"),
         ({"figure": "table1", "data": "x", "resume": "y"}, "resume", "conflict", "table1 with data"),
         ({"figure": "table1", "data": "nowhere"}, "data", "missing", "got nowhere"),
         ({"figure": "table2", "figures": "x"}, "figures", "conflict", "table2, which draws no data sets; got 'x'"),

@@ -135,7 +135,15 @@ def test_instances_need_the_name_of_the_data_set_that_they_replace(parts):
 
 
 @pytest.mark.parametrize(
-    "given", [{"epochs": 3}, {"dataset": "cifar-10"}, {"data_name": "mine"}, {"resume": "x"}, {"end_to_end": False}]
+    "given",
+    [
+        {"epochs": 3},
+        {"dataset": "cifar-10"},
+        {"data_name": "mine"},
+        {"resume": "x"},
+        {"end_to_end": False},
+        {"runs": 2},
+    ],
 )
 def test_options_of_a_training_are_refused_with_saved_ensembles(given, ensembles):
     (name,) = given
@@ -170,7 +178,7 @@ def test_options_reach_the_training(parts, monkeypatch):
 
 
 def test_steps(ensembles):
-    assert steps_of_credal_calibration(figure="table1", preset="cpu") == 27
+    assert steps_of_credal_calibration(figure="table1", preset="cpu") == 3 + 5 * 24
     assert steps_of_credal_calibration(figure="table1", preset="gpu-hour", dataset="cifar-10") == 2 + 8 + 9
     assert steps_of_credal_calibration(figure="table1", data=ensembles, convention="both") == 2 * 4
 

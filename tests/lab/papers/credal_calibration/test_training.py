@@ -9,6 +9,7 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
+import scipy.stats
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -229,6 +230,40 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
 
+@pytest.mark.slow
+def test_of_several_trainings_the_table_has_the_spread_and_the_share_that_is_rejected(smoke, tmp_path, monkeypatch):
+    found = training.training_sets
+    monkeypatch.setattr(training, "training_sets", lambda *of: (found(*of)[0][:1], []))  # digits
+    result = reproduce("credal-calibration", **TABLE, predictors=["S"], runs=3, resume=tmp_path)
+    cells = {cell.name.removeprefix("table1/digits/S/exact/"): cell for cell in result.rows}
+    store, members = Store(tmp_path, create=False), {}
+    for row in store.states():
+        members[row.seed] = np.asarray(store.result(row.key).prediction.hull_points(), dtype=np.float64)
+        labels = np.asarray(store.result(row.key).labels)
+    np.testing.assert_array_equal(members[0], stored(smoke[0], "digits", "S")[0])  # the first is that of one training
+    tested, held_out = halves(200)
+    accuracies = [(members[s][held_out, 0].argmax(axis=1) == labels[held_out]).mean() for s in range(3)]
+    low, high = scipy.stats.t.interval(0.95, 2, np.mean(accuracies), scipy.stats.sem(accuracies))
+    assert cells["avg_accuracy"].ours == pytest.approx(np.mean(accuracies), abs=1e-12)
+    assert (cells["avg_accuracy"].low, cells["avg_accuracy"].high) == pytest.approx((low, high), abs=1e-12)
+    pvalues = sorted(
+        uq.calibration.credal_calibration_test(
+            labels[tested], members[run][tested], measure="ece-confidence", null="minimised", n_draws=19,
+            rng=np.random.default_rng([0, 1, run, 0, 1]),
+        ).pvalue
+        for run in range(3)
+    )  # fmt: skip
+    p, share = cells["p_conf_minimised"], cells["rejected_conf_minimised"]
+    assert [p.low, p.ours, p.high] == pvalues
+    rejected = sum(one <= 0.05 for one in pvalues)
+    assert share.ours == rejected / 3
+    wilson = scipy.stats.binomtest(rejected, 3).proportion_ci(method="wilson")
+    assert (share.low, share.high) == pytest.approx((wilson.low, wilson.high), abs=1e-9)
+    assert f"{100 * share.ours:.0f} % of runs" in result.table("table1")
+    assert f"reject {rejected} of 3" in result.summary()
+    assert "seeds 0 to 2, and tested on the same instances" in result.summary()
+
+
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 
@@ -362,8 +397,8 @@ def test_paper_runs_on_files_of_all_its_data_sets(paper_files, vision, monkeypat
 
 
 def small_plan(plan):
-    """Few members and epochs; all else as the preset has it."""
-    return replace(plan, n_members=2, n_draws=19, epochs=1, epochs_of=dict.fromkeys(plan.epochs_of, 1))
+    """Few members and epochs, one training; all else as the preset has it."""
+    return replace(plan, n_members=2, n_draws=19, runs=1, epochs=1, epochs_of=dict.fromkeys(plan.epochs_of, 1))
 
 
 def stored_members(folder, dataset, predictor):

@@ -129,7 +129,9 @@ def reproduce_credal_calibration(
         "Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. By default figures with "
         "the random null do, and Table 1 does not; the minimised null and the authors' code never resample.",
     ] = None,
-    runs: Annotated[int | None, "Number of data sets R, instead of the preset's."] = None,
+    runs: Annotated[
+        int | None, "Number of data sets R, or of trainings of each predictor of Table 1, instead of the preset's."
+    ] = None,
     workers: Workers = 1,
     seed: Annotated[int, "Seed of every random draw."] = 0,
     resume: Annotated[
@@ -209,6 +211,7 @@ def reproduce_credal_calibration(
         data=data,
         data_name=data_name,
         resample=resample if figure == TABLE else None,
+        runs=runs if figure == TABLE else None,
         dataset=dataset,
         predictors=predictors,
         architectures=architectures,
@@ -221,8 +224,7 @@ def reproduce_credal_calibration(
         read_size=read_size,
     )
     if figure in (TABLE, SIZES):
-        of_figures = {"runs": runs, "figures": figures}
-        _refuse_given(of_figures, f"does not apply to {figure}, which draws no data sets")
+        _refuse_given({"figures": figures}, f"does not apply to {figure}, which draws no data sets")
     if figure == SIZES:
         of_tests = {
             "convention": None if convention == "exact" else convention,
@@ -230,7 +232,8 @@ def reproduce_credal_calibration(
             "resample": resample or None,
         }
         _refuse_given(
-            of_tests | {"resume": resume} | options.given(), f"does not apply to {SIZES}, which tests nothing"
+            of_tests | {"resume": resume, "runs": runs} | options.given(),
+            f"does not apply to {SIZES}, which tests nothing",
         )
         return reproduce_table2(seed=seed, progress=progress)
     if figure == TABLE:

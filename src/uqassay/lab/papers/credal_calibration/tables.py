@@ -22,6 +22,7 @@ from uqassay.lab.papers.paper_tables import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.metrics import calibration_measure
 from uqassay.predictions import Members, Point, inspect_file, load, load_labels
+from uqassay.statistics import mean_estimate, proportion_estimate
 from uqassay.text import ABSENT, count, listed, number, pvalue, text_table
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SIZES_COLUMNS",
     "LabelledEnsemble",
+    "Table1Row",
     "holds_training_data",
     "judge_together",
     "read_ensembles",
@@ -270,12 +272,12 @@ def reproduce_table1(
     for ensemble in ensembles:
         say(f"testing {ensemble.name}")
         for name in conventions:
-            judged += _judge(ensemble, name, n_draws=n_draws, seed=seed, resample=resample)
+            judged += _judged(ensemble, name, n_draws=n_draws, seed=seed, resample=resample)
     return table1_of(judged, left_out, resample=resample)
 
 
 def table1_of(
-    judged: Sequence[Table1Row],
+    judged: Sequence[Sequence[Table1Row]],
     notes: Sequence[str] = (),
     printed: Collection[str] = (),
     *,
@@ -285,6 +287,8 @@ def table1_of(
 
     Parameters
     ----------
+    judged : sequence of sequence of Table1Row
+        For each row of the table its trainings, or the given ensemble alone.
     notes : sequence of str
         In addition to those of every such table.
     printed : collection of str
@@ -292,7 +296,7 @@ def table1_of(
     resample : bool
         Whether instances were drawn with replacement.
     """
-    cells = tuple(cell for row in judged for cell in _cells(row, printed=row.ensemble in printed))
+    cells = tuple(cell for runs in judged for cell in _cells(runs, printed=runs[0].ensemble in printed))
     reading = [*_table(judged), "", *_context()]
     about = BESIDE if printed else CONTEXT
     return Reproduction(
@@ -380,20 +384,24 @@ def judge_together(
     return Table1Row(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
 
 
-def _judge(ensemble: LabelledEnsemble, convention: str, *, n_draws: int, seed: int, resample: bool) -> list[Table1Row]:
+def _judged(
+    ensemble: LabelledEnsemble, convention: str, *, n_draws: int, seed: int, resample: bool
+) -> list[tuple[Table1Row, ...]]:
     """Every member alone, then all of them."""
     names, n_members = ensemble.member_names, ensemble.members.shape[1]
     chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
     chosen.append(("all members" if n_members > 1 else names[0], list(range(n_members))))
     return [
-        judge_together(
-            replace(ensemble, members=ensemble.members[:, columns]),
-            row,
-            convention,
-            n_draws=n_draws,
-            seed=seed,
-            place=place,
-            resample=resample,
+        (
+            judge_together(
+                replace(ensemble, members=ensemble.members[:, columns]),
+                row,
+                convention,
+                n_draws=n_draws,
+                seed=seed,
+                place=place,
+                resample=resample,
+            ),
         )
         for place, (row, columns) in enumerate(chosen)
     ]
@@ -408,48 +416,83 @@ def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[s
 # ---- rows and text ---------------------------------------------------------------------------------------------------
 
 
-def _cells(row: Table1Row, *, printed: bool) -> list[PrintedCell]:
-    """One cell for each number of a row, with the printed one where the paper has the row."""
+def _values(row: Table1Row) -> dict[str, float]:
+    """The numbers of a row by column."""
     values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
     for key, weighted in row.weighted.items():
         values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
         values[f"weighted_{key}_accuracy"] = weighted.accuracy
         values[f"weighted_{key}_ece_{key}"] = weighted.error
-    place, table = f"table1/{row.ensemble}/{row.row}", LAYOUTS["table1"]
+    return values
+
+
+def _cells(runs: Sequence[Table1Row], *, printed: bool) -> list[PrintedCell]:
+    """One cell for each number of a row, with the printed one where the paper has the row.
+
+    Of several trainings: the mean with its interval; of p-values the median, the least and the greatest, and the share that
+    is rejected with its interval.
+    """
+    row, table = runs[0], LAYOUTS["table1"]
+    place = f"table1/{row.ensemble}/{row.row}"
+    found: dict[str, tuple[float, float, float]] = {}
+    for column, value in _values(row).items():
+        values = np.array([_values(one)[column] for one in runs])
+        if len(runs) == 1:
+            found[column] = (value, NAN, NAN)
+        elif column.startswith("p_"):
+            found[column] = (float(np.median(values)), float(values.min()), float(values.max()))
+            share = proportion_estimate(values <= ALPHA)
+            found[f"rejected{column[1:]}"] = (float(share), share.low, share.high)
+        else:
+            mean = mean_estimate(values)
+            found[column] = (float(mean), mean.low, mean.high)
     return [
-        PrintedCell.within(
+        PrintedCell(
             f"{place}/{row.convention}/{column}",
             table.printed_number(f"{place}/exact/{column}") if printed else NAN,
-            value,
-            NAN,
-            NAN,
+            *numbers,
+            agrees=None,
         )
-        for column, value in values.items()
+        for column, numbers in found.items()
     ]
 
 
-def _table(judged: Sequence[Table1Row]) -> list[str]:
+def _table(judged: Sequence[Sequence[Table1Row]]) -> list[str]:
     header: list[str] = ["predictor", "accuracy", "ECE", "classw."]
     for name in ("conf.", "classw."):
         header += [f"{name} p rand.", "p min.", "verdict", "weighted acc.", "weighted ECE"]
     lines = [f"Verdicts at α = {ALPHA:g}; accuracy and errors on the other half of the instances:"]
+    if any(len(runs) > 1 for runs in judged):
+        lines[0] = (
+            f"{lines[0][:-1]}; of several trainings means, the least and the greatest p, and how many are rejected:"
+        )
     body: list[Sequence[str]] = []
-    for name, convention in dict.fromkeys((row.ensemble, row.convention) for row in judged):
-        rows = [row for row in judged if (row.ensemble, row.convention) == (name, convention)]
+    for name, convention in dict.fromkeys((runs[0].ensemble, runs[0].convention) for runs in judged):
+        rows = [runs for runs in judged if (runs[0].ensemble, runs[0].convention) == (name, convention)]
         suffix = ", authors' code" if convention == "paper-code" else ""
         if len(rows) > LISTED + 1:
-            body.append(_counted(f"{name}: {len(rows) - 1} members alone{suffix}", rows[:-1]))
+            members = [row for runs in rows[:-1] for row in runs]
+            body.append(_counted(f"{name}: {len(members)} members alone{suffix}", members))
             rows = rows[-1:]
-        body += [(f"{name}: {row.row}{suffix}", *_shown(row)) for row in rows]
+        body += [(f"{name}: {runs[0].row}{suffix}", *_shown(runs)) for runs in rows]
     return [*lines, *text_table(header, body)]
 
 
-def _shown(row: Table1Row) -> list[str]:
-    cells = [number(value, 4) for value in (row.accuracy, row.errors["conf"], row.errors["classwise"])]
-    for weighted in row.weighted.values():
-        p = weighted.pvalues
-        cells += [pvalue(p["random"]), pvalue(p["minimised"]) if "minimised" in p else ABSENT]
-        cells += ["reject" if _rejects(weighted) else "keep", number(weighted.accuracy, 4), number(weighted.error, 4)]
+def _shown(runs: Sequence[Table1Row]) -> list[str]:
+    """The numbers of a row in text; of several trainings as in `_table`."""
+    every = [_values(row) for row in runs]
+
+    def mean(column: str) -> str:
+        return number(float(np.mean([values[column] for values in every])), 4)
+
+    def p(column: str) -> str:
+        found = [values[column] for values in every if column in values]
+        return ABSENT if not found else "–".join(dict.fromkeys((pvalue(min(found)), pvalue(max(found)))))
+
+    cells = [mean("avg_accuracy"), *(mean(f"avg_ece_{key}") for key in MEASURES)]
+    for key in MEASURES:
+        cells += [p(f"p_{key}_random"), p(f"p_{key}_minimised"), _verdict([row.weighted[key] for row in runs])]
+        cells += [mean(f"weighted_{key}_accuracy"), mean(f"weighted_{key}_ece_{key}")]
     return cells
 
 
@@ -458,9 +501,15 @@ def _counted(name: str, rows: Sequence[Table1Row]) -> list[str]:
     cells = [name, number(float(np.mean([row.accuracy for row in rows])), 4)]
     cells += [number(float(np.mean([row.errors[key] for row in rows])), 4) for key in MEASURES]
     for key in MEASURES:
-        rejected = sum(_rejects(row.weighted[key]) for row in rows)
-        cells += [ABSENT, ABSENT, f"reject {rejected} of {len(rows)}", ABSENT, ABSENT]
+        cells += [ABSENT, ABSENT, _verdict([row.weighted[key] for row in rows]), ABSENT, ABSENT]
     return cells
+
+
+def _verdict(tested: Sequence[Weighted]) -> str:
+    rejected = sum(map(_rejects, tested))
+    if len(tested) == 1:
+        return "reject" if rejected else "keep"
+    return f"reject {rejected} of {len(tested)}"
 
 
 def _rejects(weighted: Weighted) -> bool:

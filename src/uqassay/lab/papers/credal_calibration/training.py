@@ -25,7 +25,7 @@ from uqassay.lab.papers.credal_calibration.plan import (
     part_size,
     plan_of,
 )
-from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, judge_together, table1_of
+from uqassay.lab.papers.credal_calibration.tables import LabelledEnsemble, Table1Row, judge_together, table1_of
 from uqassay.lab.papers.options import GivenFiles, Progress, Say, given_files
 from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.lab.papers.reproduction import Reproduction
@@ -349,7 +349,8 @@ def reproduce_trained_table1(
     options : Table1Options, optional
         With data, these stand in place of the files of the only data set, such as a copy of CIFAR-10.
     seed : int
-        Of the training, the halves and the draws. The split into training and other instances is the same for all.
+        Of the first training, of the halves and the draws; later trainings have the seeds after it. The split into training
+        and other instances is the same for all.
     workers : int
         Processes that train; the results do not depend on it.
     resume : path, optional
@@ -380,14 +381,22 @@ def reproduce_trained_table1(
         optional_package("torchvision.models", "torchvision>=0.17", f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:
         sets, notes = training_sets(plan, folder / "data", say, given)
-        parts = _cells_by_predictor(sets, plan, seed)
-        cells = [cell for of_row in parts.values() for cell in of_row]
+        by_run = [_cells_by_predictor(sets, plan, seed + run) for run in range(plan.runs)]
+        cells = [cell for parts in by_run for of_row in parts.values() for cell in of_row]
         failed = train_cells(cells, folder, workers=workers, say=say)
-        rows = {cell.name: f"{title}, {cell.method}" for (title, _), of_row in parts.items() for cell in of_row}
+        rows = {
+            cell.name: f"{title}, {cell.method}{f', seed {cell.seed}' if plan.runs > 1 else ''}"
+            for parts in by_run
+            for (title, _), of_row in parts.items()
+            for cell in of_row
+        }
         notes += [f"{rows[name]} failed: {reason}" for name, reason in failed.items()]
         notes += older_notes(cells, folder)
-        judged, sizes = [], {}
-        for place, ((title, predictor), of_row) in enumerate(parts.items()):
+        judged: dict[tuple[str, str, str], list[Table1Row]] = {}
+        sizes = {}
+        places = ((parts, key) for parts in by_run for key in parts)
+        for place, (parts, (title, predictor)) in enumerate(places):
+            of_row = parts[title, predictor]
             kept = [result for _, result in trained_cells(of_row, folder)]
             if len(kept) < len(of_row):
                 continue
@@ -396,8 +405,8 @@ def reproduce_trained_table1(
             part = part_size(n) if plan.data_sets else None
             sizes[title] = _training_sizes(title, kept[0].metadata["facts"]["n_train"], n, part)
             say(f"testing {title}, {predictor}")
-            judged += [
-                judge_together(
+            for one in conventions:
+                row = judge_together(
                     ensemble,
                     predictor,
                     one,
@@ -407,12 +416,12 @@ def reproduce_trained_table1(
                     part=part,
                     resample=bool(options.resample),
                 )
-                for one in conventions
-            ]
+                judged.setdefault((title, predictor, one), []).append(row)
     if not judged:
         raise all_failed("table1", failed)
     printed = [one.title for one in sets if one.printed]
-    return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed, resample=bool(options.resample))
+    about = (*plan.notes(), _trainings_note(plan.runs, seed), *notes, *sizes.values())
+    return table1_of(list(judged.values()), about, printed, resample=bool(options.resample))
 
 
 def trained_steps(plan: Table1Plan) -> int:
@@ -422,13 +431,13 @@ def trained_steps(plan: Table1Plan) -> int:
     --------
     >>> from uqassay.lab.papers.credal_calibration.plan import PLANS
     >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
-    (27, 154)
+    (123, 746)
     """
     n_images = len(plan.architectures) * len(plan.image_sets)
     n_features = len(plan.data_sets) - len(plan.image_sets) if plan.data_sets else N_SMALL_SETS
     own = 2 if plan.data_sets else 3
     rows = (n_images + n_features) * len(plan.predictors)
-    return own + 2 * rows + (n_images * (plan.n_members - 1) if "DE" in plan.predictors else 0)
+    return own + plan.runs * (2 * rows + (n_images * (plan.n_members - 1) if "DE" in plan.predictors else 0))
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
@@ -487,6 +496,19 @@ def _ensemble(title: str, parts: Sequence[Any]) -> LabelledEnsemble:
     members /= members.sum(axis=2, keepdims=True)  # of predictions in single precision
     names = tuple(f"member {m + 1}" for m in range(members.shape[1]))
     return LabelledEnsemble(title, members, np.asarray(parts[0].labels).astype(np.intp), names)
+
+
+def _trainings_note(runs: int, seed: int) -> str:
+    if runs == 1:
+        return (
+            "every predictor is trained once: another seed, or another processor, may reverse a verdict; --runs 5 shows how "
+            "far they vary"
+        )
+    return (
+        f"every predictor is trained {runs} times, seeds {seed} to {seed + runs - 1}, and tested on the same instances: "
+        "numbers are means with 95 % intervals over trainings, p-values the median with the least and the greatest, and a "
+        "verdict is the share of trainings that are rejected"
+    )
 
 
 def _training_sizes(title: str, n_train: int, n: int, part: int | None) -> str:
