@@ -411,6 +411,7 @@ def _answers() -> Iterator[Answer]:
 
     def choice(low: float, high: float, *, models: tuple[str, ...] = ("a",), **others: Any) -> Recommendation:
         given: dict[str, Any] = {"tied": (), "partly": (), "told": {}, "worse": (), "cases": {}, "sure": None}
+        given["lowest"] = tuple((high, name) for name in models)
         return Recommendation(low, high, models, **{**given, **others})
 
     def answer(*choices: Recommendation, **others: Any) -> Answer:

@@ -342,7 +342,7 @@ def former_procedure(assay: uq.Assay, truth: Truth, winner: str) -> dict[str, An
     """Student's paired t of the winner against each other model, adjusted by Holm for J − 1: what it tells, and falsely."""
     names, at = assay.model_names, [DEFAULT_TRADEOFF]
     others = [m for m in names if m != winner]
-    p = np.array([assay.compare(m, winner, tradeoff=DEFAULT_TRADEOFF).pvalue for m in others])
+    p = np.array([assay.compare(m, winner, tradeoff=DEFAULT_TRADEOFF).alone.pvalue for m in others])
     adjusted = uq.statistics.holm(p) if len(others) else p
     told = [m for m, q in zip(others, adjusted, strict=True) if q <= 1 - assay.settings.level]
     true = [m for m in others if truth.better(winner, m, at)]

@@ -6,6 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.cli.fail_if import outcome_of, parse_check
+from uqassay.evidence.ranking import difference_of
 from uqassay.metrics.ranking import RANKING_METRICS
 
 
@@ -281,10 +282,13 @@ def test_syntax_errors_show_the_place(text, place, wanted):
     assert f"at character {place + 1}" in found.value.rule
 
 
-def test_differences_are_those_of_paired_tests(two_answers):
+def test_differences_are_those_of_the_tests_of_all_pairs(two_answers):
     new, old = (two_answers[name].columns["correct"][0] for name in ("new", "old"))
-    found = uq.statistics.paired_mean_test(new, old).difference
+    alone = uq.statistics.paired_mean_test(new, old).difference
+    found = difference_of(two_answers, "new", "old", "accuracy")
     d = float(found)
+    assert d == pytest.approx(float(alone))
+    assert 0 < found.low < alone.low < alone.high < found.high  # of three models
     words = {
         f"new-old:accuracy<{d - 0.001}": "pass", f"new-old:accuracy<{d + 0.001}": "fail", "old-new:accuracy<-0.01": "fail",
         f"new-old:low(accuracy)<{found.low - 0.001}": "pass", f"new-old:low(accuracy)<{found.low + 0.001}": "fail",
@@ -326,6 +330,8 @@ def test_terms_on_both_sides(two_answers):
 
 
 def test_a_demand_has_three_outcomes(two_answers):
+    few_answers = uq.assay({"old": uq.Answers([0, 0, 0]), "new": uq.Answers([1, 1, 1])}, calibration=())
+
     def word(text):
         return outcome_of(parse_check(text), two_answers).word
 
@@ -336,8 +342,13 @@ def test_a_demand_has_three_outcomes(two_answers):
     assert word("no-worse(old,new)<0.03") == "cannot tell"
     assert word("no-worse(new,old):brier<0.01") == "pass"
     (said,) = outcome_of(parse_check("no-worse(old,new)<0.01"), two_answers).failed
-    assert said.startswith("Check no-worse(old,new)<0.01 failed: error rate of old is 0.0")
-    assert "worse than that of new (90 % interval" in said
+    assert said.startswith("Check no-worse(old,new)<0.01 failed: error rate, old minus new: the difference is 0.0")
+    assert said.endswith(", 90 % interval).")
+    (said,) = outcome_of(parse_check("no-worse(new,old)<0.0001"), few_answers).unclear
+    assert said == (
+        "Check no-worse(new,old)<0.0001 cannot tell: error rate, new minus old: the difference is −1.000 (−1.000 to −1.000, "
+        "90 % interval), but losses too rare to be seen here could be greater."
+    )
 
 
 def test_a_demand_on_predictions_of_classes(judged):

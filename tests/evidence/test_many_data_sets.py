@@ -47,7 +47,10 @@ def test_numbers_are_the_findings_over_all_runs(assays, metric, score):
 def test_unified_loss_at_any_tradeoff_and_direction_of_ranking_metrics(assays):
     found = compare_over_data_sets(assays, tradeoff=0.123)
     assert found.values[1, 0] == pytest.approx(assays["wine"].loss("a", 0.123).mean())
-    assert found.label == "mean E (λ = 0.12)"
+    assert found.label == "log loss"  # the models state no sets, so nothing depends on λ
+    vague = uq.Intervals([[0.1, 0.2]] * 12, [[0.8, 0.9]] * 12)
+    priced = {name: uq.assay({"a": vague, "b": vague}, [0, 1] * 6, calibration=()) for name in ("u", "v")}
+    assert compare_over_data_sets(priced, tradeoff=0.123).label == "mean E (λ = 0.12)"
     for metric in ("uq-auc", "aurc"):
         one = compare_over_data_sets(assays, metric=metric, score="margin")
         assert one.greater_is_better == RANKING_METRICS[metric].higher_is_better

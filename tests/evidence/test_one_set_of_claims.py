@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from uqassay.cli.fail_if import outcome_of, parse_check
 from uqassay.evidence.answer import Recommendation
 from uqassay.evidence.order import order_of, rank_sets_at
+from uqassay.evidence.pair_tests import rests_on_inputs
 from uqassay.evidence.subgroups import part_names, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -18,10 +20,16 @@ ASKED = (0.0, 0.05, 0.3, DEFAULT_TRADEOFF, 0.87, 1.0, 2.0, 10.0)  # λ that peop
 
 
 def random_assay(seed: int) -> uq.Assay:
-    """1 to 10 models, sets and single distributions, near each other or apart; votes, groups, runs and margins at times."""
+    """1 to 10 models, sets and single distributions, near each other or apart; votes, groups, runs and margins at times.
+
+    A part has few cases, hard predictions and constant models, a part answers that are right or wrong.
+    """
     rng = np.random.default_rng([16, seed])
+    if seed % 7 == 0:
+        return _random_answers(rng)
+    few = seed % 7 == 1
     n, k, j = (
-        int(np.exp(rng.uniform(np.log(6), np.log(800)))),
+        int(np.exp(rng.uniform(0, np.log(30)) if few else rng.uniform(np.log(6), np.log(800)))),
         int(rng.integers(2, 6)),
         int(rng.choice([1, 2, 2, 3, 3, 4, 6, 10])),
     )
@@ -36,6 +44,7 @@ def random_assay(seed: int) -> uq.Assay:
             models[f"m{i}"] = models["m0"]
             continue
         kind = str(rng.choice(["point", "members", "intervals"])) if sets else "point"
+        kind = str(rng.choice([kind, "hard", "constant"])) if few else kind
         # where there are parts, each model is weak in one of them
         weak = parts["site"] == rng.integers(0, 3) if parts else np.zeros(n, dtype=bool)
         seen = np.where(weak[:, np.newaxis], 0.5 * truth + 0.5 / k, truth)
@@ -60,6 +69,22 @@ def random_assay(seed: int) -> uq.Assay:
     )
 
 
+def _random_answers(rng: np.random.Generator) -> uq.Assay:
+    n, j = int(np.exp(rng.uniform(0, np.log(300)))), int(rng.integers(1, 7))
+    ease, stated = rng.random(n), rng.random() < 0.5
+    models: dict[str, object] = {}
+    for i in range(j):
+        right = ease < rng.choice([0.0, 0.5, 0.7, 0.72, 1.0])
+        models[f"m{i}"] = uq.Answers(right, rng.random(n)) if stated else uq.Answers(right)
+    return uq.assay(
+        models,
+        groups=np.sort(rng.integers(0, max(2, n // 6), n)) if rng.random() < 0.2 else None,
+        margin=float(rng.choice([0.01, 0.1])) if rng.random() < 0.3 else None,
+        calibration=(),
+        n_draws=20,
+    )
+
+
 def _prediction(rng: np.random.Generator, kind: str, truth: np.ndarray, spread: float) -> uq.Prediction:
     def near(noise: float, power: float) -> np.ndarray:
         logits = power * np.log(truth + 0.02) + noise * rng.normal(size=truth.shape)
@@ -67,6 +92,10 @@ def _prediction(rng: np.random.Generator, kind: str, truth: np.ndarray, spread: 
         return p / p.sum(axis=1, keepdims=True)
 
     power, noise = np.exp(spread * rng.normal()), 0.3 * np.exp(spread * rng.normal())
+    if kind == "constant":
+        return uq.Point(np.tile(truth.mean(axis=0) / truth.mean(axis=0).sum(), (len(truth), 1)))
+    if kind == "hard":
+        return uq.Point(np.eye(truth.shape[1])[near(noise, power).argmax(axis=1)])
     if kind == "point":
         return uq.Point(near(noise, power))
     vague = rng.choice([0.1, 0.5, 1.0])
@@ -83,6 +112,10 @@ def contradictions(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
     yield from _choices(a, pool)
     yield from _rankings(a, rng)
     yield from _parts(a)
+    yield from _pairs(a, pool, rng)
+    yield from _checks(a, rng)
+    yield from _ties(a)
+    yield from _conditions(a)
 
 
 def _inside(low: float, high: float, pool: list[float]) -> list[float]:
@@ -117,8 +150,10 @@ def _order_at_the_default(a: uq.Assay) -> Iterator[str]:
         if tied != (r.top and not best):
             yield f"{r.model} could be as good: {tied}, and is in the top group: {r.top}"
         test = a.compare(r.model, rows[0].model)
-        if told and not (test.pvalue <= alpha or np.isnan(test.pvalue)):
-            yield f"{r.model} is worse, and compare has p = {test.pvalue}"
+        if not (test.pvalue == r.pvalue_adjusted or np.isnan([test.pvalue, r.pvalue_adjusted]).all()):
+            yield f"{r.model} has p = {r.pvalue_adjusted} in the ranking, and compare has p = {test.pvalue}"
+        if repr(test.difference) != repr(r.difference):
+            yield f"{r.model} differs by {r.difference!r} in the ranking, and in compare by {test.difference!r}"
 
 
 def _ranges_of_claims(a: uq.Assay, pool: list[float]) -> Iterator[str]:
@@ -208,6 +243,95 @@ def _rankings(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
         yield "E of points tells something else at another λ"
 
 
+def _pairs(a: uq.Assay, pool: list[float], rng: np.random.Generator) -> Iterator[str]:
+    """What `compare` says of a pair, in its interval, sentences and table, is what the rank sets tell."""
+    names = [m.name for m in a.models]
+    for t in (DEFAULT_TRADEOFF, float(rng.choice(pool))):
+        ranks = a.rank_sets(t)
+        one, other = rng.choice(names, 2, replace=True)
+        found = a.compare(str(one), str(other), tradeoff=t)
+        told = {x: ranks.is_better(x, y) for x, y in ((found.model, found.other), (found.other, found.model))}
+        better = next((name for name, yes in told.items() if yes), None)
+        where = f"at λ = {t} {found.model} and {found.other}:"
+        if found.better != better:
+            yield f"{where} compare tells {found.better} better, and the rank sets {better}"
+        d = found.difference
+        if not np.isnan(d.low) and (d.low > 0 or d.high < 0) != (better is not None):
+            yield f"{where} the interval is {d!r}, and told better is {better}"
+        texts = [*found._shown_sentences(), *found._shown_table().as_text(), repr(found)]
+        if (better is None) and any("is better than" in text for text in texts):
+            yield f"{where} {texts}, and none is shown to be better"
+        if better is not None and np.isfinite(float(d)) and f"{better} is better than" not in texts[0]:
+            yield f"{where} {texts[0]}, and {better} is shown to be better"
+        if found.margin is not None and (found.margin.verdict == "better") != (better == found.model != found.other):
+            yield f"{where} the margin says {found.margin.verdict}, and told better is {better}"
+
+
+def _checks(a: uq.Assay, rng: np.random.Generator) -> Iterator[str]:
+    """A check of a pair on intervals says what the rank sets tell; a demand what the claims on margins say."""
+    alpha, answers = 1 - a.settings.level, a.of_answers
+    if len(a.model_names) < 2:
+        return
+    one, other = map(str, rng.choice(a.model_names, 2, replace=False))
+    for metric, sign in (("unified", -1), ("accuracy", 1)):
+        ranks = a.rank_sets(DEFAULT_TRADEOFF, metric=metric)
+        at = f"@{DEFAULT_TRADEOFF}" if metric == "unified" and order_of(a).priced else ""
+        worse = "<" if sign > 0 else ">"
+        if metric == "accuracy" and not {one, other} <= set(ranks.names):
+            continue
+        outcome = outcome_of(parse_check(f"{one}-{other}:{metric}{at}{worse}0"), a, on_intervals=True)
+        told = ranks.is_better(other, one)
+        if told and outcome.word != "fail" and np.isfinite(ranks.values).all():
+            yield f"{other} is better than {one} by {metric}, and the check says {outcome}"
+        if not told and outcome.word == "fail":
+            yield f"{other} is not shown to be better than {one} by {metric}, and the check says {outcome}"
+    if a.settings.margin is None or (answers and a.n_units == 1):
+        return
+    rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
+    for r in rows[1:]:
+        demand = outcome_of(parse_check(f"no-worse({r.model},{rows[0].model})<{a.settings.margin}"), a)
+        said = [
+            c
+            for c in a.claims()
+            if c.kind in ("no-worse", "cannot-tell") and c.models == (r.model,) and c.low == c.high
+        ]
+        if any(c.kind == "no-worse" for c in said) and demand.word != "pass":
+            yield f"{r.model} is no worse by the claims, and the demand says {demand}"
+        if any(c.limited_by == "margin" for c in said) and demand.word == "pass":
+            yield f"{r.model} is not shown to be no worse by the claims, and the demand passes ({r.pvalue_no_worse} > {alpha})"
+
+
+def _ties(a: uq.Assay) -> Iterator[str]:
+    """Models with the same mean are named together, and neither is called the best."""
+    rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
+    if len(rows) < 2 or not a.winners():
+        return
+    same = {r.model for r in rows if float(r.estimate) == float(rows[0].estimate)}
+    lowest = [text for text in a.verdict() if "lowest" in text and "resamples" not in text and " λ up to" not in text]
+    for text in lowest:
+        if len(same) > 1 and f"is that of {rows[0].model}." in text:
+            yield f"{sorted(same)} have the same mean, and the verdict says {text}"
+    if a.n_units == 1 and any("intervals are wide" in text for text in (*a.verdict(), *(n.text for n in a.warnings))):
+        yield "one case has no interval that could be wide"
+
+
+def _conditions(a: uq.Assay) -> Iterator[str]:
+    """What rests on other inputs is said with its condition; each model has one bound at the default λ."""
+    ranks, said = a.rank_sets(DEFAULT_TRADEOFF), " ".join(a.verdict())
+    inputs = [c for c in a.claims() if c.kind == "cannot-tell" and c.limited_by == "inputs"]
+    resting = {
+        one
+        for one in ranks.names
+        for other in ranks.names
+        if ranks.is_better(one, other) and rests_on_inputs(a, one, other, DEFAULT_TRADEOFF)
+    }
+    told = {name for c in inputs for name in c.facts["cases"]}
+    if not resting <= told:
+        yield f"the order of {sorted(resting - told)} rests on other inputs, and no claim says so"
+    if resting and " unlike these" not in said:
+        yield f"the order of {sorted(resting)} rests on other inputs, and the verdict is {said}"
+
+
 QUESTIONS = {
     "comparison": lambda a: a.compare(a.model_names[0], a.model_names[-1]),
     "ranking": lambda a: a.ranked(0.3),
@@ -219,6 +343,23 @@ QUESTIONS = {
     "mistakes": lambda a: a.mistake_ranking(),
     "parts": lambda a: a.rows("subsets", by="part"),
 }
+
+
+def test_a_pair_alone_is_not_told_where_the_ranking_tells_nothing():
+    """Three questions, all answered right by one model: a paired test of these two has p = 0, and a wrong answer is to come."""
+    a = uq.assay({"A": uq.Answers([0, 0, 0]), "B": uq.Answers([1, 1, 1])}, calibration=())
+    found = a.compare("A", "B")
+    assert (found.alone.pvalue, found.better, found.reject()) == (0.0, None, False)
+    assert found.pvalue == a.ranked()[1].pvalue_adjusted == pytest.approx(0.125)
+    assert found.difference.low < 0 < found.difference.high == 1
+    assert found._shown_sentences() == [
+        "B has the lower error rate here, but A could be as good: the difference is 1.000 (95 % interval −0.683 to 1.000; "
+        "p = .13; adjusted for all pairs)."
+    ]
+    assert "this pair alone" in found.to_markdown()
+    assert outcome_of(parse_check("A-B:unified>0"), a, on_intervals=True).word == "cannot tell"
+    assert outcome_of(parse_check("A-B:accuracy<0"), a, on_intervals=True).word == "cannot tell"
+    assert outcome_of(parse_check("no-worse(B,A)<0.01"), a).word == "cannot tell"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -23,6 +23,7 @@ from uqassay.evidence.gain_words import read_gain
 from uqassay.evidence.lens import markdown_of_lenses
 from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.ranking import difference_of, margin_of
+from uqassay.evidence.sentences import why_beyond
 from uqassay.evidence.stream import STAGES
 from uqassay.files import whole_file
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -259,8 +260,7 @@ def _demanded(check: Check, assay: "Assay") -> Outcome:
     with _about_check(check):
         test = margin_of(assay, one, other, check.metric, check.bound, tradeoff=at)
     d, what = test.difference, "E" if check.metric == "unified" and order_of(assay).priced else _what(check, assay)
-    ends = f"{level_text(d.level)} interval {significant(d.low, DIGITS)} to {significant(d.high, DIGITS)}"
-    found = f"{what} of {one} is {significant(float(d), DIGITS)} worse than that of {other} ({ends})"
+    found = f"{what}, {one} minus {other}: {why_beyond(d, check.bound, test.limited_by)}"
     if test.pvalue_no_worse <= test.alpha:
         return Outcome(text=check.text)
     if d.low > check.bound:
@@ -373,7 +373,8 @@ def _finding(check: CheckTerm, row: dict[str, Any]) -> str:
     value, low, high = (significant(row[key], DIGITS) for key in ("estimate", "low", "high"))
     interval = ", without an interval"
     if math.isfinite(row["low"]):
-        interval = f" ({level_text(row['level'])} interval {low} to {high})" if row["low"] != row["high"] else ""
+        how = f"{level_text(row['level'])} interval {low} to {high}{row.get('adjusted', '')}"
+        interval = f" ({how})" if row["low"] != row["high"] else ""
     score = row["score"] if check.metric == OF_MEASURES else check.score
     what = check.metric if score is None else f"{check.metric} of {score}"
     return f"{what} of {row['model']} is {value}{interval}"
@@ -395,7 +396,7 @@ def _rows_of(check: CheckTerm, assay: "Assay") -> list[dict[str, Any]]:
     with _about_check(check):
         d = difference_of(assay, one, other, check.metric, tradeoff=at, score=check.score)
     ends = {"estimate": float(d), "low": d.low, "high": d.high, "level": d.level, "notes": d.notes}
-    return [{"model": f"{one} − {other}", "score": check.score, **ends}]
+    return [{"model": f"{one} − {other}", "score": check.score, "adjusted": ", adjusted for all pairs", **ends}]
 
 
 def _pair(check: CheckTerm, assay: "Assay", between: str) -> tuple[str, str]:

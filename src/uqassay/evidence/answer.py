@@ -79,6 +79,9 @@ class Recommendation:
     ]  #: Other models that some model is shown to be better than at some λ of the range, by their mean E.
     told: dict[str, tuple[tuple[float, float], ...]]  #: Of each model of `partly`, the ranges of these λ.
     worse: tuple[str, ...]  #: The remaining models: at every λ of the range some model is shown to be better.
+    lowest: tuple[
+        tuple[float, str], ...
+    ]  #: The chosen models in turn, each with the λ up to which it has the lowest mean E.
     #: Of models that may fail outright on inputs unlike those seen, 1 over the share of such inputs up to which the choice
     #: holds, and the range of λ, if any, in which it does not rest on that.
     cases: Mapping[str, float]
@@ -210,7 +213,11 @@ def _rounded_ends(groups: Sequence[Claim]) -> list[tuple[float, float]]:
 def _recommendation(assay: Judged, group: Claim, low: float, high: float) -> Recommendation:
     """A top group, for λ from `low` to `high`."""
     told = {
-        name: tuple((max(a, low), min(b, high)) for a, b in ranges if max(a, low) < min(b, high))
+        name: tuple(
+            (low if a <= low else first, high if b >= high else last)
+            for a, b, first, last in ((a, b, *inwards(a, b)) for a, b in ranges)
+            if max(a, low) < min(b, high)
+        )
         for name, ranges in group.facts["told"].items()
     }
     throughout = [name for name, ranges in told.items() if ranges == ((low, high),)]
@@ -229,6 +236,7 @@ def _recommendation(assay: Judged, group: Claim, low: float, high: float) -> Rec
         partly=tuple(name for name in rest if name in told),
         told=told,
         worse=tuple(name for name in rest if name not in group.others or name in throughout),
+        lowest=tuple((high if end >= high else inwards(low, end)[1], name) for _, end, name in group.facts["lowest"]),
         cases=group.facts.get("cases", {}),
         sure=sure if sure is not None and sure[0] < sure[1] else None,
     )

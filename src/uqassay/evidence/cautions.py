@@ -147,7 +147,9 @@ def _of_sample(aligned: Aligned) -> list[Note]:
         found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))
     if worth < FEW_INSTANCES:
         few = counted(n, "case") if aligned.weights is None else f"{worth_text(worth)} cases of equal weight"
-        text = f"Only {few}: intervals are wide, and too short for skewed losses."
+        alone = n == 1 or (aligned.groups is not None and len(np.unique(aligned.groups)) == 1)
+        follows = "no interval and no test" if alone else "intervals are wide, and too short for skewed losses"
+        text = f"Only {few}: {follows}."
         found.append(Note("few-instances", text, {"instances": n}))
     return found
 

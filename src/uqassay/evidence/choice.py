@@ -18,12 +18,21 @@ __all__ = ["Choice", "Led", "choices", "covered", "greatest_usual"]
 
 
 class Led(NamedTuple):
-    """A range of λ in which a model has the lowest mean E of all; p-value of the claim that it is better than all baselines."""
+    """A range of λ in which a model has the lowest mean E of all; p-value of the claim that it is better than all baselines.
+
+    `same` are models with the same mean there that are better than all baselines, too; the p-value is the greatest of theirs.
+    """
 
     low: float
     high: float
     model: str
     pvalue: float
+    same: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models with this mean."""
+        return (self.model, *self.same)
 
 
 @final
@@ -48,7 +57,7 @@ class Choice:
     @property
     def names(self) -> tuple[str, ...]:
         """The leaders' names, each once."""
-        return tuple(dict.fromkeys(led.model for led in self.leaders))
+        return tuple(dict.fromkeys(name for led in self.leaders for name in led.models))
 
     @property
     def partly(self) -> Mapping[str, tuple[tuple[float, float], ...]]:
@@ -95,9 +104,13 @@ def _led(assay: Judged, order: Order, *, conditional: bool) -> list[Led]:
     """Where the model with the lowest mean E is better than all baselines."""
     found = []
     for low, high, names in winners_of(assay):
-        one = order.worth(names[0], guard=not conditional)
-        if one is not None and max(low, one.low) < min(high, one.high):
-            found.append(Led(max(low, one.low), min(high, one.high), names[0], one.pvalue))
+        worth = [(name, order.worth(name, guard=not conditional)) for name in names]
+        inside = [(name, one) for name, one in worth if one is not None and max(low, one.low) < min(high, one.high)]
+        if inside:
+            (first, one), *others = inside
+            ends = (max(low, one.low), min(high, one.high))
+            also = {name: other.pvalue for name, other in others if other.low <= ends[0] and other.high >= ends[1]}
+            found.append(Led(*ends, first, max(one.pvalue, *also.values()) if also else one.pvalue, tuple(also)))
     return found
 
 
@@ -117,8 +130,8 @@ def _ranges(assay: Judged, order: Order, led: Sequence[Led]) -> list[Choice]:
     Models that lead only beyond the usual λ are no choice before: the first change of the leader beyond these is a border.
     """
     top = greatest_usual(assay)
-    beyond = next((b.low for a, b in pairwise(led) if b.low >= top and a.model != b.model), float("inf"))
-    beaten = {one.model: [r for _, r in _beaten(order, one.model)] for one in led}
+    beyond = next((b.low for a, b in pairwise(led) if b.low >= top and a.models != b.models), float("inf"))
+    beaten = {name: [r for _, r in _beaten(order, name)] for one in led for name in one.models}
     borders = sorted({beyond, *(end for ranges in beaten.values() for r in ranges for end in (r.low, r.high))})
     pieces: list[Choice] = []  # with the models that may be best as "tied"
     for one in led:
@@ -126,7 +139,8 @@ def _ranges(assay: Judged, order: Order, led: Sequence[Led]) -> list[Choice]:
         for low, high in pairwise(ends):
             at = (low + high) / 2 if np.isfinite(high) else 2 * low + 1
             side = [other for other in led if (other.low >= beyond) == (low >= beyond)]
-            may = {other.model for other in side if not any(r.low < at < r.high for r in beaten[other.model])}
+            names = {name for other in side for name in other.models}
+            may = {name for name in names if not any(r.low < at < r.high for r in beaten[name])}
             pieces.append(Choice(low, high, (one._replace(low=low, high=high),), tied=tuple(sorted(may))))
 
     def same(a: Choice, b: Choice) -> bool:
@@ -149,7 +163,7 @@ def _joined(pieces: Sequence[Choice], same: Callable[[Choice, Choice], bool], bo
             continue
         *before, end = last.leaders
         first, *after = one.leaders
-        middle = [end._replace(high=first.high)] if end.model == first.model else [end, first]
+        middle = [end._replace(high=first.high)] if end.models == first.models else [end, first]
         found[-1] = replace(last, high=one.high, leaders=(*before, *middle, *after))
     return found
 
@@ -190,17 +204,18 @@ def _with_cases(assay: Judged, order: Order, choice: Choice) -> Choice:
     cases: dict[str, float] = {}
     free: list[tuple[float, bool]] = []
     top = greatest_usual(assay)
-    for led in choice.leaders:
-        worse = {name: r for name, by in choice.worse.items() for other, r in by if other == led.model}
+    for led, better in [(one, name) for one in choice.leaders for name in one.models]:
+        worse = {name: r for name, by in choice.worse.items() for other, r in by if other in led.models}
         low, high = inwards(led.low, led.high)
         ends = (low, min(high, max(low, top)))  # beyond the usual λ an input on which a set is vacuous costs anything
         for t in sorted({*ends, *(t for t in GRID if low < t < ends[1])}):
             others = (*order.yardsticks, *(name for name, r in worse.items() if r.low <= t <= r.high))
-            resting = [other for other in others if rests_on_inputs(assay, led.model, other, t)]
+            resting = [other for other in others if rests_on_inputs(assay, better, other, t)]
             free.append((t, not resting))
             if t in ends or t == DEFAULT_TRADEOFF:
                 for other in resting:
-                    cases[led.model] = max(cases_of(assay, led.model, other, t), cases.get(led.model, 0.0))
+                    cases[better] = max(cases_of(assay, better, other, t), cases.get(better, 0.0))
+    free.sort()  # of models with the same mean every λ stands there twice
     inside = [t for t, is_free in free if is_free]
     if not inside or not all(is_free for t, is_free in free if inside[0] <= t <= inside[-1]):
         return replace(choice, cases=cases)

@@ -16,15 +16,14 @@ from uqassay.evidence.order import FARTHEST, inwards, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import (
     cases_of,
     greatest_excess,
-    margin_test_at,
     rests_on_inputs,
 )
-from uqassay.evidence.ranking import Ranked, compare_at, ranked_at, winners_of
+from uqassay.evidence.ranking import Ranked, difference_of, margin_at, ranked_at, winners_of
 from uqassay.evidence.scale import scale_check_of
 from uqassay.evidence.subgroups import number_of_parts, part_names, subgroups_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.results import row_of, spread
-from uqassay.statistics import Estimate, paired_mean_test
+from uqassay.statistics import Estimate
 from uqassay.statistics.spreads import snap
 from uqassay.statistics.units import make_units
 
@@ -164,7 +163,8 @@ def _rivals(assay: Judged, winner: Ranked, rivals: Sequence[Ranked], same: Seque
     told_by = {"margin": assay.settings.margin}
     claims += [_claim("no-worse", r, (winner.model,), r.difference, r.pvalue_no_worse, told_by) for r in within]
     if assay.settings.margin is not None and assay.n_units > 1:
-        claims += [_beyond_margin(assay, r, winner, assay.settings.margin) for r in finite if r not in within]
+        open_ = [r for r in finite if r not in (*within, *worse)]  # a model that is worse is no longer in question
+        claims += [c for r in open_ for c in _beyond_margin(assay, r, winner, assay.settings.margin)]
     return claims
 
 
@@ -174,24 +174,25 @@ def _worse_than_another(assay: Judged, r: Ranked) -> Claim:
     better = next(o.model for o in ranked_at(assay, DEFAULT_TRADEOFF) if o.rank and ranks.is_better(o.model, r.model))
     names = ranks.comparisons.names
     p = ranks.comparisons.adjusted[names.index(r.model), names.index(better)]
-    return _claim("worse", r, (better,), compare_at(assay, r.model, better).difference, float(p))
+    return _claim("worse", r, (better,), difference_of(assay, r.model, better, "unified"), float(p))
 
 
-def _beyond_margin(assay: Judged, r: Ranked, winner: Ranked, margin: float) -> Claim:
+def _beyond_margin(assay: Judged, r: Ranked, winner: Ranked, margin: float) -> Iterator[Claim]:
     """A rival that is not shown to be no worse than the winner by more than the margin, with the interval that tells."""
-    at, test = DEFAULT_TRADEOFF, margin_test_at(assay, r.model, winner.model, DEFAULT_TRADEOFF, margin)
-    found = Claim(
+    at, test = DEFAULT_TRADEOFF, margin_at(assay, r.model, winner.model, DEFAULT_TRADEOFF, margin)
+    if test.pvalue_no_worse <= test.alpha:  # than the winner, but perhaps than another one
+        return
+    yield Claim(
         "cannot-tell",
         (r.model,),
         (winner.model,),
         at,
         at,
         estimate=test.difference,
-        pvalue=r.pvalue_no_worse,
+        pvalue=test.pvalue_no_worse,
         limited_by="margin",
-        facts={"margin": margin},
+        facts={"margin": margin, "why": test.limited_by},
     )
-    return found
 
 
 def _claim(
@@ -245,10 +246,7 @@ def _against_baselines(assay: Judged, ranked: Sequence[Ranked]) -> list[Claim]:
             b = names.index(baseline)
             p = float(found.adjusted[j, b])
             if p <= alpha:
-                low, high = float(found.low[j, b]), float(found.high[j, b])
-                value = float(found.difference[j, b])
-                level, n = assay.settings.level, assay.n_instances
-                difference = Estimate(value, low=low, high=high, level=level, n=n, method="student-t")
+                difference = difference_of(assay, r.model, baseline, "unified")
                 claims.append(Claim("baseline-better", (r.model,), (baseline,), at, at, estimate=difference, pvalue=p))
     return claims
 
@@ -289,7 +287,10 @@ def choice_claims(assay: Judged, found: Sequence[Choice]) -> tuple[Claim, ...]:
         limited = "unseen" if choice.conditional else ""
         for led in choice.leaders:
             ends = (led.low, led.high)
-            claims.append(Claim("model-better", (led.model,), baselines, *ends, pvalue=led.pvalue, limited_by=limited))
+            claims += [
+                Claim("model-better", (name,), baselines, *ends, pvalue=led.pvalue, limited_by=limited)
+                for name in led.models
+            ]
         claims += [
             Claim("worse", (name,), (other,), r.low, r.high, pvalue=r.pvalue)
             for name, by in choice.worse.items()
@@ -344,6 +345,17 @@ def input_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     shown = {m.name: cases[m.name] for m in assay.candidates if m.name in cases}
     facts = {"cases": shown, "instances": assay.n_instances, "distance": assay.settings.distance}
     return (Claim("cannot-tell", tuple(shown), (), at, at, limited_by="inputs", facts=facts),)
+
+
+def _with_conditions(claim: Claim, inputs: Sequence[Claim]) -> Claim:
+    """A choice that rests on other inputs at the default λ as the order there does, so that one number stands for both."""
+    cases, sure = claim.facts.get("cases"), claim.facts.get("sure")
+    at = DEFAULT_TRADEOFF
+    if not cases or not claim.low <= at <= claim.high or (sure is not None and sure[0] <= at <= sure[1]):
+        return claim
+    of_order = {name: n for one in inputs for name, n in one.facts["cases"].items() if name in cases}
+    strictest = {name: max(n, of_order.get(name, 0.0)) for name, n in cases.items()}
+    return replace(claim, facts={**claim.facts, "cases": strictest})
 
 
 def group_claims(assay: Judged, claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -419,7 +431,11 @@ def part_claims(assay: Judged, winner: Ranked) -> tuple[Claim, ...]:
     for by in part_names(assay) if others else ():
         for part in subgroups_of(assay, by, whole=False):
             pvalues = {name: order_of(part.assay).better_at_default(name, winner.model) for name in others}
-            leads = {name: _lead(part.assay, winner.model, name) for name, p in pvalues.items() if p <= alpha}
+            leads = {
+                name: difference_of(part.assay, winner.model, name, "unified")
+                for name, p in pvalues.items()
+                if p <= alpha
+            }
             if leads:
                 names = tuple(sorted(leads, key=lambda name: -float(leads[name])))
                 facts = {
@@ -433,12 +449,6 @@ def part_claims(assay: Judged, winner: Ranked) -> tuple[Claim, ...]:
                 first = leads[names[0]]
                 claims.append(Claim("subgroup", names, (winner.model,), at, at, estimate=first, pvalue=p, facts=facts))
     return tuple(claims)
-
-
-def _lead(part: Judged, winner: str, other: str) -> Estimate:
-    """Mean E of the winner minus that of another model in a part."""
-    test = paired_mean_test(part.loss(winner), part.loss(other), level=part.settings.level, **part.sample())
-    return test.difference
 
 
 # Claims on single models: what refusal gains, scores that rank backwards, and calibration.
@@ -543,9 +553,10 @@ def claims_of(assay: Judged) -> tuple[Claim, ...]:
         *order_claims(assay),
         *part_claims(assay, winner),
     )
+    inputs = input_claims(assay, differences)
     return (
-        *differences,
-        *input_claims(assay, differences),
+        *(_with_conditions(claim, inputs) for claim in differences),
+        *inputs,
         *group_claims(assay, differences),
         *refusal_claims(assay, winner.model),
         *wider_claims(assay),

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail
+from uqassay.evidence.order import loss_name, order_of
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.result import Assay
 from uqassay.frames import as_frame
@@ -410,12 +411,15 @@ def compare_over_data_sets(
                 fail("models", f"must be among {known}", f"got {name!r}", "choose from them", code="choice")
     values = np.array([_values(one, names, metric, tradeoff, score) for one in found.values()])
     label = metric_label(metric, score or "")
+    if metric == "unified":  # where no model has a set, nothing depends on λ
+        priced = any(order_of(one).priced for one in found.values())
+        label = f"{label} (λ = {tradeoff_text(tradeoff)})" if priced else loss_name(first)
     return compare_table(
         values,
         models=names,
         data_sets=list(found),
         greater_is_better=_greater_is_better(metric),
-        label=f"{label} (λ = {tradeoff_text(tradeoff)})" if metric == "unified" else label,
+        label=label,
         groups=groups,
         level=level,
         rope=rope,

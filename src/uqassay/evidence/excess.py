@@ -180,6 +180,6 @@ def _share(n: float) -> str:
 
 
 def _rounded_up(n: float) -> int:
-    """A number of cases with two digits, not smaller."""
+    """A number of cases with two digits, not smaller but by the rounding of sums."""
     step = 10 ** max(0, int(np.floor(np.log10(n))) - 1)
-    return int(np.ceil(n / step) * step)
+    return int(np.ceil(n / step * (1 - 1e-9)) * step)

@@ -376,13 +376,21 @@ def _marked(
     """The best models, and those that no model is shown to be better than; None where that has no meaning or no test."""
     greater = _greater_is_better(assay, metric)
     finite = {name: values[name] for name in assay.model_names if math.isfinite(values[name])}
+    if score:
+        finite = {name: value for name, value in finite.items() if _ranks(assay, name, score)}
     if greater is None or len(assay.candidates) == 1:
         return None, None
     first = (max if greater else min)(finite.values(), default=math.nan)
     best = {name for name, value in finite.items() if value == first}
     if metric in CALIBRATION_ERRORS:
         return best, None
-    return best, set(rank_sets_of(assay, at, metric, score or None).top_names)
+    return best, set(rank_sets_of(assay, at, metric, score or None).top_names) & finite.keys()
+
+
+def _ranks(assay: Judged, name: str, score: str) -> bool:
+    """Whether a score of a model differs between cases: one that does not ranks nothing, and is as good as chance."""
+    values = assay[name].columns[score]
+    return bool((values != values[:, :1]).any())
 
 
 def _of_metric(runs: Mapping[tuple[str, str], tuple[float, ...]], metric: str) -> dict[str, tuple[float, ...]]:

@@ -18,6 +18,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
@@ -36,7 +37,8 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
-from uqassay.statistics import PairwiseComparisons, RankSets, rank_sets, shaffer, shaffer_factor
+from uqassay.notes import Note
+from uqassay.statistics import Estimate, PairwiseComparisons, RankSets, rank_sets, shaffer, shaffer_factor
 from uqassay.statistics.spreads import snap
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Order",
     "Paths",
     "Range",
+    "difference_in",
     "inwards",
     "limit",
     "loss_name",
@@ -366,7 +369,9 @@ class Order:
         return replace(tests, adjusted=adjusted, limited_by=np.where(adjusted <= self._alpha, "", tests.limited_by))
 
     def level_of(self, one: str, other: str) -> float:
-        """The level at which a pair of models is tested at the default λ."""
+        """The level at which a pair of models is tested at the default λ; that of the assay where one is a baseline."""
+        if one not in self.models or other not in self.models:
+            return self._alpha
         a, b = (self.models.index(name) for name in (one, other))
         return self._alpha / float(self._factors[a, b])
 
@@ -430,6 +435,60 @@ class Order:
         shown = np.concatenate([self._lower(d, p) for d, p in each], axis=1)
         paths = Paths(shown, dict.fromkeys(WORTH_ANCHORS, factor))
         return paths.ranges(self._alpha, lambda t, k: self._worth_at(t, j * b + k, guard=False), range(b))
+
+
+TELLING = (1e-100, 0.999)  # p-values from which a standard error follows
+BESIDE = 1e-9  # relative: an interval that would end at 0 ends this far on the side that the tests tell
+
+
+def difference_in(assay: Judged, tests: PairwiseComparisons, one: str, other: str, most: Sequence[float]) -> Estimate:
+    """The value of one model or baseline minus that of another, with an interval that agrees with the tests of all pairs.
+
+    Student's interval at the level of the adjusted test. Its end towards 0 is the test-based limit (Miettinen 1976),
+    d (1 − t(α p/p*)/t(p)), where p is the guarded p-value of the pair, p* the adjusted one, and t(p) Student's quantile of two
+    sides. So the interval excludes 0 where p* ≤ α, and nowhere else.
+
+    Parameters
+    ----------
+    assay : Assay
+    tests : PairwiseComparisons
+        Of `RankSets.comparisons`.
+    one, other : str
+    most : two floats
+        No mean of the first is above that of the second by more than `most[0]`, none of the second above the first by more than
+        `most[1]`.
+    """
+    n, level = assay.n_instances, tests.level
+    if one == other:
+        return Estimate(0.0, low=0.0, high=0.0, level=level, n=n, method="student-t")
+    i, j = tests.names.index(one), tests.names.index(other)
+    d, p, adjusted = (float(table[i, j]) for table in (tests.difference, tests.pvalue, tests.adjusted))
+    plain = float(tests.high[i, j] - tests.low[i, j]) / 2
+    notes = (*tests.notes, Note("no-width", "all differences are equal")) if plain == 0 else tests.notes
+    low = high = float("nan")
+    if np.isfinite(d) and not np.isnan(p + adjusted):
+        near, far = _reach(d, p, adjusted, plain, 1 - level, assay.n_units - 1, len(tests.names))
+        low, high = (d - near, d + far) if d > 0 else (d - far, d + near)
+        low, high = max(low, -most[1]), min(high, most[0])
+    return Estimate(d, low=low, high=high, level=level, n=n, method="student-t", notes=notes)
+
+
+def _reach(
+    d: float, p: float, adjusted: float, plain: float, alpha: float, dof: int, n_models: int
+) -> tuple[float, float]:
+    """How far an interval reaches from the difference towards 0, and the other way."""
+
+    def t(p: float) -> float:
+        return float(-stdtrit(dof, p / 2))
+
+    least, greatest = TELLING
+    telling = least < p < greatest and d != 0 and adjusted > 0
+    share = alpha * p / adjusted if telling else alpha / max(1, n_models * (n_models - 1) / 2)
+    far = plain * t(share) / t(alpha)
+    near = max(far, abs(d) * t(share) / t(p)) if telling else far
+    if adjusted <= alpha:
+        return min(near, abs(d) * (1 - BESIDE)), far
+    return max(near, abs(d) * (1 + BESIDE)), far
 
 
 MEAN_E = "mean E"

@@ -637,12 +637,11 @@ def margin_test_at(assay: Judged, a: str, b: str, tradeoff: float, margin: float
     return replace(tests[0], difference=both, **pvalues)
 
 
-def detectable_at(assay: Judged, a: str, b: str, tradeoff: float) -> DetectableDifference:
-    """The smallest difference of the mean E of two given models that a test at the assay's level could have shown.
+def detectable_at(assay: Judged, a: str, b: str, tradeoff: float, alpha: float) -> DetectableDifference:
+    """The smallest difference of the mean E of two given models that a test at level `alpha` could have shown.
 
     Of the class frequencies of the test labels that of the reading with the greater one.
     """
-    alpha = 1 - assay.settings.level
     found = [
         _detectable(assay, [one], other, tradeoff, [alpha], plans=True)[0] for one, other in _readings(assay, a, b)
     ]
@@ -657,12 +656,7 @@ def smallest_shown(
         return {}
     readings = [LossReading(assay[name]) for name in others]
     found = _detectable(assay, readings, LossReading(assay[one]), tradeoff, alphas, plans=False)
-    # no true difference is greater than the greatest loss
-    most = [float(greatest_excess(assay, reading.model, "unified", tradeoff)) for reading in readings]
-    return {
-        name: d.difference if d.difference <= bound else float("inf")
-        for name, d, bound in zip(others, found, most, strict=True)
-    }
+    return {name: d.difference for name, d in zip(others, found, strict=True)}
 
 
 def no_worse_at(assay: Judged, tradeoff: float, margin: float) -> dict[str, float]:
@@ -710,4 +704,9 @@ def _detectable(
     plans: bool,
 ) -> list[DetectableDifference]:
     bounds = np.maximum(*_both_bounds(assay, readings, other, tradeoff))
-    return loss_lines(assay).detectable(readings, other, tradeoff, bounds=bounds, alphas=alphas, plans=plans)
+    found = loss_lines(assay).detectable(readings, other, tradeoff, bounds=bounds, alphas=alphas, plans=plans)
+    # no true difference is greater than the greatest loss
+    most = [float(greatest_excess(assay, reading.model, "unified", tradeoff)) for reading in readings]
+    return [
+        replace(d, difference=float("inf")) if d.difference > bound else d for d, bound in zip(found, most, strict=True)
+    ]

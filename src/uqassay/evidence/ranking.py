@@ -16,12 +16,13 @@ from uqassay.evidence.data import Judged, one_run
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_two_rankings
-from uqassay.evidence.order import loss_name, order_of, rank_sets_of
+from uqassay.evidence.order import MEAN_E, difference_in, loss_name, order_of, rank_sets_of
 from uqassay.evidence.pair_tests import (
     LossReading,
     cases_of,
     detectable_at,
     excess_over,
+    greatest_excess,
     loss_lines,
     margin_test_at,
     mean_metrics,
@@ -36,11 +37,13 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes, tradeoff_scale
 from uqassay.notes import Note
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, as_table, row_of, spread
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, as_table, estimate_cell, row_of, spread
 from uqassay.statistics import (
+    DetectableDifference,
     Estimate,
     MarginTest,
     PairedComparison,
+    PairwiseComparisons,
     VarianceComponents,
     VarianceShare,
     paired_margin_test,
@@ -49,7 +52,19 @@ from uqassay.statistics import (
     variance_components,
     win_shares,
 )
-from uqassay.text import counted, decimals_for, level_text, listed_names, named, number, pvalue, rank_range, tradeoff
+from uqassay.statistics.paired_tests import check_alpha
+from uqassay.text import (
+    counted,
+    decimals_for,
+    level_text,
+    listed_names,
+    named,
+    number,
+    pvalue,
+    pvalue_text,
+    rank_range,
+    tradeoff,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,14 +74,17 @@ if TYPE_CHECKING:
 __all__ = [
     "MARKS",
     "VARIANCE_COLUMNS",
+    "Comparison",
     "Ranked",
     "Ranking",
     "Spread",
-    "compare_at",
+    "comparison_at",
     "difference_of",
     "draws_of",
     "intervals_text",
     "limit_notes",
+    "lowest_of",
+    "margin_at",
     "margin_of",
     "metric_label",
     "only_unit",
@@ -96,7 +114,7 @@ class Ranked:
     top: bool | None  #: Whether no model is significantly better; None for a baseline.
     estimate: Estimate  #: Mean E with its interval.
     win_share: float | None  #: Share of resamples in which the model has the lowest mean E; None for a baseline.
-    difference: Estimate  #: Mean E minus that of the best model.
+    difference: Estimate  #: Mean E minus that of the best model, with the interval of `Comparison`.
     #: pvalue, pvalue_adjusted: Test of that difference; adjusted for all pairs of models and baselines. nan for the
     #: best model.
     pvalue: float
@@ -141,7 +159,7 @@ def _ranked_at(assay: Judged, tradeoff: float) -> tuple[Ranked, ...]:
     best = int(np.argmin(np.where(np.isnan(means[:n]), np.inf, means[:n])))  # argmin alone would choose a nan
     wins, ranks = win_shares_at(assay, [tradeoff])[0], rank_sets_of(assay, tradeoff, "unified", None)
     tests = ranks.comparisons
-    differences = _differences(assay, best, tradeoff)
+    differences = [_difference(assay, tests, m.name, models[best].name, tradeoff) for m in models]
     level_with = [m.name for j, m in enumerate(models[:n]) if j != best and tests.adjusted[j, best] > 1 - tests.level]
     levels = [order_of(assay).level_of(name, models[best].name) for name in level_with]
     detectable = smallest_shown(assay, models[best].name, level_with, tradeoff, levels)
@@ -174,41 +192,183 @@ def _ranked_at(assay: Judged, tradeoff: float) -> tuple[Ranked, ...]:
     return tuple(rows)
 
 
-def _differences(assay: Judged, best: int, tradeoff: float) -> list[Estimate]:
-    """The mean E of each model minus that of the best; of the best itself 0 without width, whatever its runs."""
-    found = [test.difference for test in _compared(assay, assay.models, assay.models[best], tradeoff)]
-    zero = found[best]
-    if not np.isnan(zero):
-        found[best] = Estimate(0.0, low=0.0, high=0.0, level=zero.level, n=zero.n, method=zero.method, notes=zero.notes)
-    return found
+def _difference(
+    assay: Judged, tests: PairwiseComparisons, one: str, other: str, tradeoff: float, metric: str = "unified"
+) -> Estimate:
+    """`difference_in` of two models or baselines, whose means differ by no more than the greatest loss."""
+    if metric in RANKING_METRICS:
+        most = [1.0, 1.0] if metric in ("uq-auc", "uq-c-index") else [np.inf, np.inf]
+    else:
+        most = [float(greatest_excess(assay, assay[name], metric, tradeoff)) for name in (one, other)]
+    return difference_in(assay, tests, one, other, most)
 
 
-def compare_at(
+# Two models, told apart or not as the ranking does.
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
+    """Two models or baselines by their mean E at one λ, as the ranking tells them apart; made by `Assay.compare`."""
+
+    _shown_more: ClassVar[str] = "difference, pvalue, alone, margin, detectable"
+
+    model: str
+    other: str
+    tradeoff: float  #: λ.
+    loss: str  #: What is compared: "mean E", or the name of the distance where nothing depends on λ.
+    #: Mean of `model` minus that of `other`. The interval excludes 0 where the tests of all pairs tell the two apart, and
+    #: nowhere else.
+    difference: Estimate
+    #: Of the ranking: adjusted for all pairs and every λ, and guarded against losses that have not been seen; nan of two
+    #: baselines, which are not compared, and from one instance.
+    pvalue: float
+    #: What keeps the difference from being significant, as in `Ranked`.
+    limited_by: str
+    #: If the two are told apart on the condition that the better one does not fail outright on inputs unlike those seen: 1 over
+    #: the greatest share of such inputs; else nan.
+    cases: float
+    distance: str  #: A name of `credal.DISTANCES`.
+    #: The paired test of these two alone, which counts neither the other pairs nor losses that have not been seen.
+    alone: PairedComparison
+    margin: MarginTest | None = (
+        None  #: Whether the difference is below a margin, where one was given, adjusted for all models.
+    )
+    #: The smallest difference that these instances could have shown by the tests of the ranking.
+    detectable: DetectableDifference | None = None
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """True if equal means are rejected at level alpha. A p-value of nan rejects nothing."""
+        check_alpha(alpha)
+        return bool(self.pvalue <= alpha)
+
+    @property
+    def better(self) -> str | None:
+        """The model that the tests of all pairs show to be better, if any; at the assay's level."""
+        if not self.pvalue <= 1 - self.difference.level or float(self.difference) == 0:
+            return None
+        return self.model if self.difference < 0 else self.other
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for the tests of all pairs, and one for the test of this pair alone."""
+        pair = {"model": self.model, "other": self.other, "tradeoff": self.tradeoff, "loss": self.loss}
+        return [
+            {**pair, "tests": "all pairs", **spread("difference", self.difference), "pvalue": self.pvalue},
+            {
+                **pair,
+                "tests": "this pair alone",
+                **spread("difference", self.alone.difference),
+                "pvalue": self.alone.pvalue,
+            },
+        ]
+
+    def _shown_title(self) -> str:
+        at = f" at λ = {tradeoff(self.tradeoff)}" if self.loss == MEAN_E else ""
+        return f"{self.loss[0].upper()}{self.loss[1:]} of {named(self.model)} minus that of {named(self.other)}{at}"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        d, better = float(self.difference), self.better
+        lower, higher = (self.model, self.other) if d < 0 else (self.other, self.model)
+        if not np.isfinite(d):
+            who = f"{self.model} and {self.other}" if np.isnan(d) else higher
+            return [f"The {self.loss} of {who} is infinite."]
+        if d == 0 and self.difference.low == self.difference.high:
+            return ["Both have the same loss in every case."]
+        if np.isnan(self.pvalue):
+            return [f"{lower} has the lower {self.loss}, by {number(abs(d))}; whether it is better cannot be tested."]
+        ends = f"{level_text(self.difference.level)} interval {number(self.difference.low)} to {number(self.difference.high)}"
+        told = f"the difference is {number(d)} ({ends}; {pvalue_text(self.pvalue)}; adjusted for all pairs)"
+        if better is not None:
+            rests = f", if {failing_at_most({better: self.cases}, self.distance)}" if self.cases > 0 else ""
+            return [f"{better} is better than {higher}{rests}: {told}."]
+        if d == 0:
+            return [f"Both have the same {self.loss} here, and either could be better: {told}."]
+        return [f"{lower} has the lower {self.loss} here, but {higher} could be as good: {told}."]
+
+    def _shown_table(self) -> ShownTable:
+        both = (
+            ("all pairs", self.difference, self.pvalue),
+            ("this pair alone", self.alone.difference, self.alone.pvalue),
+        )
+        places = decimals_for((d.low, d.high) for _, d, _ in both)
+        rows = [
+            ShownRow((ShownCell(tests), estimate_cell(float(d), d.low, d.high, places), ShownCell(pvalue(p))))
+            for tests, d, p in both
+        ]
+        level = level_text(self.difference.level)
+        caption = (
+            f"All pairs: {level} interval and p for all pairs at once, with losses that have not been seen, as in the ranking. "
+            "This pair alone: a paired test without them."
+        )
+        return ShownTable(("tests", "difference", "p"), tuple(rows), caption)
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.alone.notes]
+
+
+def comparison_at(
     assay: Judged,
     a: str,
     b: str,
     tradeoff: float = DEFAULT_TRADEOFF,
     method: str = "student-t",
     margin: float | None = None,
-) -> PairedComparison:
-    """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
-    test = _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
+) -> Comparison:
+    """Two models by their mean E at one λ; see `Assay.compare`."""
+    check_tradeoff(tradeoff)
+    alone = _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
     wanted = assay.settings.margin if margin is None else margin
-    within = None if wanted is None else margin_test_at(assay, a, b, tradeoff, wanted)
-    return replace(test, margin=within, detectable=detectable_at(assay, a, b, tradeoff))
+    tests = rank_sets_of(assay, tradeoff, "unified", None).comparisons
+    i, j = tests.names.index(a), tests.names.index(b)
+    difference = _difference(assay, tests, a, b, tradeoff)
+    p = 1.0 if a == b else float(tests.adjusted[i, j])
+    told = p <= 1 - assay.settings.level and float(difference) != 0
+    better, worse = (a, b) if difference < 0 else (b, a)
+    resting = told and better in assay.model_names and rests_on_inputs(assay, better, worse, tradeoff)
+    return Comparison(
+        model=a,
+        other=b,
+        tradeoff=float(tradeoff),
+        loss=loss_name(assay),
+        difference=difference,
+        pvalue=p,
+        limited_by=str(tests.limited_by[i, j]),
+        cases=cases_of(assay, better, worse, tradeoff) if resting else float("nan"),
+        distance=assay.settings.distance,
+        alone=alone,
+        margin=None if wanted is None else margin_at(assay, a, b, tradeoff, wanted),
+        detectable=detectable_at(assay, a, b, tradeoff, order_of(assay).level_of(a, b)),
+    )
+
+
+def margin_at(assay: Judged, a: str, b: str, tradeoff: float, margin: float) -> MarginTest:
+    """`margin_test_at` with p-values that agree with the ranking and with the claims on margins.
+
+    That two models differ is told by the tests of all pairs. That one is no worse than another is told by Bonferroni for the
+    rivals that it may have, or where it is no worse than any.
+    """
+    test = margin_test_at(assay, a, b, tradeoff, margin)
+    tests, models = rank_sets_of(assay, tradeoff, "unified", None).comparisons, assay.model_names
+    adjusted = float(tests.adjusted[tests.names.index(a), tests.names.index(b)])
+    pvalues: dict[str, Any] = {"pvalue_difference": adjusted}
+    if a in models and b in models and a != b:
+        of_any = no_worse_at(assay, tradeoff, margin)
+        for name, one in (("pvalue_no_worse", a), ("pvalue_no_better", b)):
+            pvalues[name] = float(np.fmin(min(1.0, getattr(test, name) * (len(models) - 1)), of_any[one]))
+    return replace(test, **pvalues)
 
 
 def difference_of(
     assay: Judged, a: str, b: str, metric: str, *, tradeoff: float = DEFAULT_TRADEOFF, score: str | None = None
 ) -> Estimate:
-    """One metric of model a minus that of model b, with the interval of the paired test of these two alone."""
+    """One metric of model a minus that of model b, with the interval of the tests of all pairs by that metric."""
     if metric in RANKING_METRICS:
-        return compare_two_rankings(assay, (a, score or ""), (b, score or ""), metric=metric).difference
-    _check_paired(assay, metric)
-    if metric == "unified":
-        return compare_at(assay, a, b, tradeoff).difference
-    columns = [one_run(mean_values(assay, name, metric, tradeoff)) for name in (a, b)]
-    return paired_mean_test(*columns, **assay.sample(), level=assay.settings.level).difference
+        for name in (a, b):  # refuses a score that one of them lacks, which the tests of all pairs leave out
+            compare_two_rankings(assay, (name, score or ""), (name, score or ""), metric=metric)
+    else:
+        _check_paired(assay, metric)
+    tests = rank_sets_of(assay, tradeoff, metric, score).comparisons
+    return _difference(assay, tests, a, b, tradeoff, metric)
 
 
 def margin_of(
@@ -217,7 +377,7 @@ def margin_of(
     """Whether model a is no worse than model b by more than a margin of one metric; accuracies by their error rates."""
     _check_paired(assay, metric)
     if metric == "unified":
-        return margin_test_at(assay, a, b, tradeoff, margin)
+        return margin_at(assay, a, b, tradeoff, margin)
     losses = [one_run(mean_values(assay, name, metric, tradeoff)) for name in (a, b)]
     if metric == "accuracy":
         losses = [1.0 - correct for correct in losses]
@@ -226,7 +386,7 @@ def margin_of(
 
 
 def _check_paired(assay: Judged, metric: str) -> None:
-    """Refuse metrics without a paired test: calibration errors, and sizes, whose estimates share random orders."""
+    """Refuse metrics without a paired test, such as calibration errors, and sizes, of which none is better."""
     known = tuple(name for name in mean_metrics(assay) if name != "nonspecificity")
     if metric not in known:
         rule = f"must be one of {', '.join((*known, *RANKING_METRICS))}, of which differences are tested"
@@ -366,8 +526,16 @@ def with_order_error(difference: Estimate, pvalue: float, error: float, dof: flo
     return wider, float(2 * stdtr(dof, -abs(float(difference)) / np.hypot(spread, error)))
 
 
+def lowest_of(rows: Sequence[Ranked]) -> tuple[str, ...]:
+    """The models with the lowest mean, of which there are several where means are equal but for rounding."""
+    own = [r for r in rows if r.rank is not None]
+    lowest = float(own[0].estimate)
+    return tuple(r.model for r in own if float(r.estimate) - lowest <= SAME * abs(lowest))
+
+
 # Words of rankings: what was ranked, names of the metrics, and what limits a p-value.
 
+SAME = 1e-12  # relative: means that differ by less are equal
 MARKS = {"unseen": "†", "skewness": "‡", "runs": "§"}  # behind a p-value, by what limits it
 
 METRICS = {
@@ -556,14 +724,14 @@ def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
     """The ranking with rank sets, mean E and p-values, to be read."""
     assay, order = ranking.assay, order_of(ranking.assay)
     models = [r for r in ranking.models if r.rank is not None or r.model in order.yardsticks]
-    own = [r for r in models if r.rank is not None]
+    own, first = [r for r in models if r.rank is not None], lowest_of(models)
     runs = {r.model: assay.mean(assay.loss(r.model, ranking.tradeoff)) for r in models}
     deviations = run_deviations(spread, runs)
     places = decimals_for((r.estimate.low, r.estimate.high) for r in own)
-    level, several, lowest = level_text(assay.settings.level), len(own) > 1, float(own[0].estimate)
+    level, several = level_text(assay.settings.level), len(own) > 1
     rows = []
     for r in models:
-        best = several and r.rank is not None and float(r.estimate) == lowest < np.inf
+        best = several and r.model in first and bool(np.isfinite(r.estimate))
         tied = several and bool(r.top)
         name = r.model if r.rank is not None else f"{r.model} (baseline)"
         mean = number(float(r.estimate), places)

@@ -36,11 +36,12 @@ from uqassay.evidence.mistakes import (
 from uqassay.evidence.ood import OodDetection, detect_ood
 from uqassay.evidence.order import rank_sets_of
 from uqassay.evidence.ranking import (
+    Comparison,
     Ranked,
     Ranking,
     Spread,
     changes_of_ranking,
-    compare_at,
+    comparison_at,
     ranked_at,
     scale_of_tradeoff,
     size_text,
@@ -155,8 +156,8 @@ class Assay(Judged, Shown, Saved):
         tradeoff: float = DEFAULT_TRADEOFF,
         method: str = "student-t",
         margin: float | None = None,
-    ) -> PairedComparison:
-        """Paired test of the mean E of two models at one λ.
+    ) -> Comparison:
+        """Two models by their mean E at one λ, as the ranking tells them apart.
 
         Parameters
         ----------
@@ -164,15 +165,17 @@ class Assay(Judged, Shown, Saved):
         tradeoff : float
             λ.
         method : {"student-t", "permutation"}
+            Of the test of these two alone.
         margin : float, optional
             Greatest difference of mean E that does not matter, by default that of the assay. The result's `margin` then tells
             whether a is better, equivalent, no worse or worse; see `statistics.paired_margin_test`.
 
         Returns
         -------
-        PairedComparison
-            With `detectable`, the smallest difference that this test set could have shown, and how many instances or runs it
-            takes to show the one observed.
+        Comparison
+            Difference, interval and p-value are those of the tests of all pairs, so that they agree with ranks and verdict;
+            `alone` is the paired test of these two alone. `detectable` is the smallest difference that this test set could
+            have shown, and how many instances or runs it takes to show the one observed.
 
         Examples
         --------
@@ -186,7 +189,7 @@ class Assay(Judged, Shown, Saved):
         >>> found.reject(), found.margin.verdict, round(found.detectable.difference, 4)
         (False, 'equivalent', 0.0016)
         """
-        return compare_at(self, a, b, tradeoff, method, margin)
+        return comparison_at(self, a, b, tradeoff, method, margin)
 
     def variance(
         self,

@@ -17,7 +17,7 @@ from uqassay.evidence.data import Judged, ModelCalibration
 from uqassay.evidence.excess import failing_at_most
 from uqassay.evidence.lens import all_claims
 from uqassay.evidence.order import LEAST, inwards
-from uqassay.evidence.ranking import ranked_at, scale_of_tradeoff
+from uqassay.evidence.ranking import lowest_of, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scale import scale_check_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
@@ -64,6 +64,7 @@ __all__ = [
     "range_text",
     "rejection_sentence",
     "verdict",
+    "why_beyond",
     "within_margin",
 ]
 
@@ -144,6 +145,12 @@ def margin_sentences(rows: "Sequence[Ranked]", settings: "Settings") -> list[str
 # The verdict in words: the headline, then one sentence for each further kind of claim.
 
 NAMES_IN_VERDICT, SHOWN_PARTS = 3, 3
+OBSTACLES = {  # of a difference below a margin, by what limits its test
+    "unseen": "losses too rare to be seen here could be greater",
+    "skewness": "most of it comes from a few large losses",
+    "runs": "the training runs are few",
+    "": "this interval is of the two alone, not adjusted for all models",
+}
 FEWEST_DRAWS = 100  # of resamples whose share is worth a sentence
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
 BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
@@ -212,7 +219,7 @@ def details(assay: Judged, *, without: Collection[str] = ()) -> tuple[str, ...]:
             "inputs": _order_on_other_inputs(answer_of(assay), of),
             "groups": _in_groups(of),
             "same": _same(of),
-            "in-turn": _lowest_in_turn(of),
+            "in-turn": _lowest_in_turn(answer_of(assay)),
             "baselines": _baselines(assay, of),
             "parts": _parts(answer_of(assay), of),
             "resamples": _resamples(assay, of),
@@ -241,17 +248,21 @@ def _there(answer: Answer, text: str) -> str:
 
 
 def _best(assay: Judged, of: dict[str, list[Claim]]) -> str:
-    """The model with the lowest mean at the default λ, and which models cannot be told from it."""
-    row = next(r for r in ranked_at(assay, DEFAULT_TRADEOFF) if r.rank == 1)
-    answer = answer_of(assay)
+    """The models with the lowest mean at the default λ, and which models cannot be told from them."""
+    rows = ranked_at(assay, DEFAULT_TRADEOFF)
+    row = next(r for r in rows if r.rank == 1)
+    answer, lowest = answer_of(assay), lowest_of(rows)
     if len(assay.candidates) == 1:
         mean = f"the {answer.loss} of {row.model}, the only model, is {_with_interval(row.estimate)}"
         return sentence([_there(answer, mean)])
     # without the model's own interval, which misses the mean of a model that was chosen as the lowest
-    mean = number(float(row.estimate))
-    text = f"the lowest {answer.loss}, {mean}, is that of {row.model}"
+    mean, who = number(float(row.estimate)), listed_names(lowest, most=NAMES_IN_VERDICT)
+    text = f"the lowest {answer.loss}, {mean}, is that of {who}"
+    if answer.kind == "one-unit":  # whose headline has the lowest of models and baselines
+        of_models = f"{who} {_has(lowest)} the lowest {answer.loss} of the models, {mean}"
+        return sentence([_there(answer, of_models)]) if answer.baselines else ""
     if answer.priced:
-        text = _there(answer, f"{row.model} has the lowest {answer.loss}, {mean}")
+        text = _there(answer, f"{who} {_has(lowest)} the lowest {answer.loss}, {mean}")
     best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
     if best:
         p = pvalue_text(best[0].pvalue)
@@ -266,13 +277,18 @@ def _best(assay: Judged, of: dict[str, list[Claim]]) -> str:
     rest = {name: p for name, p in pvalues.items() if name not in near}
     if not rest:
         return sentence(clauses)
-    others, least = listed_names(list(rest), most=NAMES_IN_VERDICT), min(rest.values())
-    if np.isnan(list(rest.values())).any():
-        return sentence([*clauses, f"whether {others} could be as good cannot be tested"])
+    least, others = min(rest.values()), [name for name in rest if name not in lowest]
     p = pvalue_text(least, "=" if len(rest) == 1 or least > 0.99 else "≥")
-    clauses.append(f"{others} could be as good ({p}, adjusted for all pairs)")
+    if others:
+        clauses.append(f"{listed_names(others, most=NAMES_IN_VERDICT)} could be as good ({p}, adjusted for all pairs)")
+    else:
+        clauses.append(f"which is better cannot be told ({p}, adjusted for all pairs)")
     shown = could_have_shown([top[0].facts["detectable"][name] for name in rest])
     return sentence([*clauses, *([shown] if shown else [])])
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _worse(answer: Answer, of: dict[str, list[Claim]]) -> str:
@@ -305,7 +321,7 @@ def _worse(answer: Answer, of: dict[str, list[Claim]]) -> str:
 def _gap(claim: Claim) -> str:
     difference = claim.estimate
     assert difference is not None
-    same = difference.low == difference.high
+    same = any(note.code == "no-width" for note in difference.notes)
     return f"{number(float(difference))}{' in every case' if same else ''}"
 
 
@@ -317,14 +333,31 @@ def _beyond_margin(of: dict[str, list[Claim]]) -> str:
         d, margin = claim.estimate, claim.facts["margin"]
         assert d is not None
         one, other = named(claim.models[0]), named(claim.others[0])
-        ends = f"{number(d.low)} to {number(d.high)}, {level_text(d.level)} interval"
-        difference = f"the difference is {number(float(d))} ({ends})"
-        if d.high < margin:  # what keeps it from being shown is not in the interval
-            difference += ", but losses too rare to be seen here could be greater"
-        clauses.append(f"that {one} is no worse than {other} by more than {margin:g} is not shown: {difference}")
+        why = why_beyond(d, margin, claim.facts["why"])
+        clauses.append(f"that {one} is no worse than {other} by more than {margin:g} is not shown: {why}")
     if len(found) > NAMES_IN_VERDICT:
         clauses.append(f"nor is it of {counted(len(found) - NAMES_IN_VERDICT, 'other model')}")
     return sentence(clauses)
+
+
+def why_beyond(difference: "Estimate", margin: float, limited_by: str) -> str:
+    """Why a mean is not shown to be above another one by less than the margin.
+
+    Examples
+    --------
+    >>> from uqassay import Estimate
+    >>> d = Estimate(0.011, low=-0.024, high=0.047, level=0.9, n=50, method="student-t")
+    >>> why_beyond(d, 0.02, ""), why_beyond(d, 0.1, "unseen")
+    ('the difference is 0.011 (−0.024 to 0.047, 90 % interval)', 'the difference is 0.011 (−0.024 to 0.047, 90 % interval), \
+but losses too rare to be seen here could be greater')
+    """
+    if np.isnan(difference.low):
+        return f"the difference is {number(float(difference))}, and there is no test"
+    ends = f"{number(difference.low)} to {number(difference.high)}, {level_text(difference.level)} interval"
+    text = f"the difference is {number(float(difference))} ({ends})"
+    if difference.high >= margin:
+        return text
+    return f"{text}, but {OBSTACLES[limited_by]}"  # what keeps it from being shown is not in the interval
 
 
 def _unseen(of: dict[str, list[Claim]]) -> str:
@@ -371,13 +404,20 @@ def _choices_on_other_inputs(answer: Answer) -> str:
 
 
 def _order_on_other_inputs(answer: Answer, of: dict[str, list[Claim]]) -> str:
-    """How seldom models may fail on inputs unlike those seen for the order at the default λ."""
+    """How seldom models may fail on inputs unlike those seen for the order at the default λ, where no choice says as much."""
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
-    told = [dict(choice.cases) for choice in answer.choices]
-    if claim is None or not (answer.priced or claim.facts["cases"] not in told):
+    if claim is None:
         return ""
-    holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
-    return sentence([f"{_at(answer)} the order holds if {holds}".strip()])
+    at = DEFAULT_TRADEOFF
+    here = [c for c in answer.choices if c.low <= at <= c.high and not (c.sure and c.sure[0] <= at <= c.sure[1])]
+    cases = {
+        name: n
+        for name, n in claim.facts["cases"].items()
+        if not any(name in c.cases and c.cases[name] >= n for c in here)
+    }
+    if not cases:
+        return ""
+    return sentence([f"{_at(answer)} the order holds if {failing_at_most(cases, claim.facts['distance'])}".strip()])
 
 
 def _in_groups(of: dict[str, list[Claim]]) -> str:
@@ -395,15 +435,15 @@ def _same(of: dict[str, list[Claim]]) -> str:
     return f"The same loss in every case: {'; '.join(groups)}." if groups else ""
 
 
-def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
+def _lowest_in_turn(answer: Answer) -> str:
     """Where each of several models that cannot be told apart has the lowest mean."""
     clauses = []
-    for claim in of.get("top-group", []):
-        lowest = claim.facts.get("lowest", [])
-        if len(lowest) > 1:
-            each = [f"{named(name)} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:NAMES_IN_VERDICT]]
-            where = range_text(*inwards(claim.low, claim.high))
-            clauses.append(f"{where} the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
+    for choice in answer.choices:
+        if len(choice.lowest) > 1:
+            *before, (_, last) = choice.lowest
+            each = [f"{named(name)} up to λ = {tradeoff(high)}" for high, name in before[:NAMES_IN_VERDICT]]
+            where = range_text(choice.low, choice.high)
+            clauses.append(f"{where} the lowest mean E is that of {', '.join(each)}, then that of {last}")
     return sentence(clauses)
 
 
@@ -469,10 +509,14 @@ def _in_part(claim: Claim) -> str:
 def _resamples(assay: Judged, of: dict[str, list[Claim]]) -> str:
     if assay.n_units == 1 or len(assay.candidates) == 1 or assay.settings.n_draws < FEWEST_DRAWS:
         return ""
-    row = next(r for r in ranked_at(assay, DEFAULT_TRADEOFF) if r.rank == 1)
-    share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
-    answer = answer_of(assay)
-    text = f"In {share} of resamples {row.model} has the lowest {answer.loss}{_at(answer)}"
+    rows, answer = ranked_at(assay, DEFAULT_TRADEOFF), answer_of(assay)
+    lowest = lowest_of(rows)
+    won = sum(r.win_share for r in rows if r.model in lowest and r.win_share is not None)
+    if len(lowest) == len(assay.candidates):
+        return ""  # one of all models always has the lowest
+    share = share_of_draws(won, assay.settings.n_draws, in_sentence=True)
+    who = listed_names(lowest, last="or", most=NAMES_IN_VERDICT)
+    text = f"In {share} of resamples {who} has the lowest {answer.loss}{_at(answer)}"
     unseen = any(c.limited_by == "unseen" for c in of.get("cannot-tell", []))
     return f"{text}; resamples show no losses that the test set lacks." if unseen else f"{text}."
 
@@ -610,9 +654,8 @@ def _choice(answer: Answer) -> str:
         ]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
-        # of several ranges the card has the models that could be as good as those chosen
         clauses = [
-            f"{_where(answer, c)}{'' if k else 'choose '}{name}{'' if len(shown) > 1 else _ties(answer, c, most)}"
+            f"{_where(answer, c)}{'' if k else 'choose '}{name}{_ties(answer, c, most)}"
             for k, (c, name) in enumerate(zip(shown, names, strict=True))
         ]
     if len(choices) > len(shown):
@@ -670,7 +713,7 @@ def _fitting(names: Sequence[str], most: int) -> int:
 def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
     """Which other models could be as good as the chosen ones; by their number where they are many."""
     loose = (*choice.tied, *choice.partly)
-    which = "where each is better cannot be told" if answer.priced else "which is better cannot be told"
+    which = f"{'where each' if len(choice.lowest) > 1 else 'which'} is better cannot be told"
     parts = [which] if len(choice.models) > 1 else []
     if len(loose) > 1 and _fitting(loose, most) < len(loose):
         parts.append(_number_of(answer, choice))

@@ -11,7 +11,7 @@ import numpy as np
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.data import BackwardScore
-from uqassay.evidence.order import MEAN_E, inwards, loss_name, order_of
+from uqassay.evidence.order import MEAN_E, loss_name, order_of
 from uqassay.evidence.ranking import MARKS, intervals_text, limit_notes, only_unit
 from uqassay.evidence.sentences import (
     PRICE,
@@ -1008,8 +1008,8 @@ def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ..
     """Lines about the models that are not chosen; the first, of several chosen models, about these."""
     lines: list[tuple[str, tuple[str, ...]]] = []
     if len(c.models) > 1:
-        who = f"each of {'the two' if len(c.models) == 2 else 'these'}" if answer.priced else "of them"
-        lines.append((f"{f'Where {who}' if answer.priced else f'Which {who}'} is better cannot be told.", ()))
+        each = f"Where each of {'the two' if len(c.models) == 2 else 'these'}"
+        lines.append((f"{each if len(c.lowest) > 1 else 'Which of them'} is better cannot be told.", ()))
     if c.tied:
         lines.append(("Could be as good", c.tied))
     if c.partly:
@@ -1022,12 +1022,11 @@ def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ..
 def _worse_somewhere(c: Recommendation) -> str:
     """Of a single model, also where."""
     (low, high), *more = c.told[c.partly[0]]
-    first, last = inwards(low, high)
     if len(c.partly) == 1 and not more:
         if low <= c.low:
-            return f"Not as good up to λ = {tradeoff(last)}"
+            return f"Not as good up to λ = {tradeoff(high)}"
         if high >= c.high:
-            return f"Not as good from λ = {tradeoff(first)} on"
+            return f"Not as good from λ = {tradeoff(low)} on"
     return "Not as good at some of these λ"
 
 

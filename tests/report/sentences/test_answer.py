@@ -88,7 +88,7 @@ def test_no_model_is_worth_using():
 )
 def test_where_others_are_worse_is_rounded_inwards(told, said):
     answer = judged(dict.fromkeys("abc", (0.15, 0.05)), 50).answer()
-    choice = Recommendation(0.3, 1.9, ("a",), tuple(set("bc") - set(told)), tuple(told), told, (), {}, None)
+    choice = Recommendation(0.3, 1.9, ("a",), tuple(set("bc") - set(told)), tuple(told), told, (), (), {}, None)
     (found,) = answer_choices(replace(answer, kind="choose", choices=(choice,), condition=""))
     assert dict(found.others)[said] == tuple(told)
 

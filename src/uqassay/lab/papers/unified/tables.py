@@ -524,7 +524,7 @@ def _first(found: "Assay", model: str, tradeoff: float) -> str:
     if model not in found.model_names or len(found.model_names) < 2:
         return ""
     others = [name for name in found.model_names if name != model]
-    tests = [found.compare(model, other, tradeoff=tradeoff) for other in others]
+    tests = [found.compare(model, other, tradeoff=tradeoff).alone for other in others]
     place = next(r.rank for r in found.ranked(tradeoff) if r.model == model)
     rival = min(range(len(others)), key=lambda j: found.loss(others[j], tradeoff).mean())
     verdict = _verdict(tests, lower=True)
