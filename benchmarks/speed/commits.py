@@ -1,4 +1,7 @@
-"""Two commits side by side: both run in alternating turns, and a slow-down above the noise of the same run is found."""
+"""Two commits side by side: both run in alternating turns, and a slow-down above the noise of the same run is found.
+
+Each runs its own workloads where it has some, because names inside the package change from commit to commit.
+"""
 
 import hashlib
 import io
@@ -120,7 +123,7 @@ def lines(found: Sequence[Compared], sides: tuple[Side, Side], limits: Limits) -
 
 
 def check_out(commit: str, root: Path, folder: Path) -> Side:
-    """A copy of a commit's package and kernels' sources; of the working tree for `HERE`.
+    """A copy of a commit's package, kernels' sources and benchmarks; of the working tree for `HERE`.
 
     Raises
     ------
@@ -128,7 +131,7 @@ def check_out(commit: str, root: Path, folder: Path) -> Side:
         No such commit.
     """
     if commit == HERE:
-        for part in ("src", "native"):
+        for part in ("src", "native", "benchmarks"):
             if (root / part).is_dir():
                 shutil.copytree(root / part, folder / part, ignore=LEFT_OUT)
         for part in ("pyproject.toml", "README.md", "LICENSE"):  # what a build needs
@@ -177,7 +180,9 @@ def with_kernels(side: Side, kept: Path) -> Side:
 def run(
     side: Side, names: Sequence[str], *, root: Path, module: str = WORKLOADS, quick: bool = False
 ) -> dict[str, Turn | str]:
-    """Measure once in a new process."""
+    """Measure once in a new process; `root` holds the workloads of a version that has none."""
+    own = side.source.parent
+    root = own if (own / "benchmarks" / "speed").is_dir() else root
     places = [side.source, *([side.kernels] if side.kernels else []), root]
     environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(map(str, places))}
     if side.kernels is None:

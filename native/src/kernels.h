@@ -27,7 +27,6 @@ void bind_pivots(nb::module_ &m);
 void bind_prefixes(nb::module_ &m);
 void bind_box_entropy(nb::module_ &m);
 void bind_decompositions(nb::module_ &m);
-void bind_digests(nb::module_ &m);
 void bind_labels(nb::module_ &m);
 void bind_orders(nb::module_ &m);
 void bind_pairs(nb::module_ &m);

@@ -381,6 +381,5 @@ void bind_mixture_errors(nb::module_ &m) {
     bind_for<double>(m);
     bind_pair_errors(m);
     bind_shared_errors(m);
-    bind_moves(m);
     bind_search(m);
 }

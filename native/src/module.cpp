@@ -14,7 +14,6 @@ NB_MODULE(_kernels, m) {
     bind_prefixes(m);
     bind_box_entropy(m);
     bind_decompositions(m);
-    bind_digests(m);
     bind_labels(m);
     bind_orders(m);
     bind_pairs(m);

@@ -1,4 +1,4 @@
-// Moves of one population of mixtures: the twins of functions in calibration/mixture_populations.py, bit for bit.
+// Moves of one population of mixtures: the twins of functions in calibration/search.py, bit for bit.
 #pragma once
 
 #include "lanes.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 void bind_shared_errors(nb::module_ &m);
-void bind_moves(nb::module_ &m);
 void bind_pair_errors(nb::module_ &m);
 void bind_search(nb::module_ &m);
 

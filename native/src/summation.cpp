@@ -1,26 +1,8 @@
-// Sums that are independent of the order of the terms, and the rows of one member that they read: the twins of `OrderFreeSum`,
-// `sum_over_classes` and `not_negative` in src/uqassay/predictions, to the last bit.
+// Sums that are independent of the order of the terms, and the rows of one member: the twins of `sum_over_classes` and
+// `not_negative` in src/uqassay/predictions, to the last bit.
 #include "sorted_rows.h"
 
 namespace {
-
-using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Knuth's two-sum of each entry; the rounding errors have a sum of their own.
-UQASSAY_CLONES void add_terms(double *sum, double *errors, const double *terms, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double total = sum[i] + terms[i], added = total - sum[i];
-        errors[i] = errors[i] + (((added - total) + sum[i]) + (terms[i] - added));
-        sum[i] = total;
-    }
-}
-
-void add_order_free(Changed sum, Changed errors, In<double, 1> terms) {
-    const std::size_t n = sum.shape(0);
-    if (errors.shape(0) != n || terms.shape(0) != n) throw nb::value_error("needs as many errors and terms as sums");
-    nb::gil_scoped_release release;
-    add_terms(sum.data(), errors.data(), terms.data(), n);
-}
 
 struct SortedSums {
     template <class V>
@@ -75,8 +57,6 @@ Out<double, 2> rows_not_negative(nb::ndarray<const T, nb::ndim<2>, nb::device::c
 }  // namespace
 
 void bind_summation(nb::module_ &m) {
-    m.def("add_order_free", &add_order_free, nb::arg("sum").noconvert(), nb::arg("errors").noconvert(),
-          nb::arg("terms").noconvert(), "Add terms (n,) to a sum (n,), and the rounding errors to their own sum (n,), in place.");
     m.def("rows_not_negative", &rows_not_negative<float>, nb::arg("rows").noconvert());
     m.def("rows_not_negative", &rows_not_negative<double>, nb::arg("rows").noconvert(),
           "Rows (n, K), which may lie apart in memory, next to each other, and 0 for negative numbers.");

@@ -304,6 +304,12 @@ def test_another_package_than_asked_for_is_not_measured(repository, tmp_path):
     assert "and not from" in found["STEADY"]
 
 
+def test_a_version_runs_its_own_workloads(tmp_path):
+    (own := tmp_path / "benchmarks" / "speed").mkdir(parents=True)
+    (own / "one.py").write_text("""print('{"name": "STEADY", "processor": 2.5, "digest": "own"}')""")
+    assert run(Side("own", tmp_path / "src"), ["STEADY"], root=ROOT) == {"STEADY": Turn(2.5, "own")}
+
+
 # -- The two tables of the page: ratios to yardsticks, peers, what is absent or fails ----------------------------------
 
 

@@ -6,7 +6,7 @@ import pytest
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.nulls import labels_from
-from uqassay.calibration.search import QUICK, SimplexSearch, onto_simplex, search_simplex
+from uqassay.calibration.search import QUICK, search_simplex
 from uqassay.metrics.measures import calibration_measure
 from uqassay.native import kernels
 
@@ -134,51 +134,6 @@ def test_labels_against_the_formula(monkeypatch):
     probs[:9] = np.eye(7)[np.arange(9) % 7]  # steps of 0 and 1
     compiled, formula = both(monkeypatch, lambda: labels_from(probs, 40, np.random.default_rng(6)))
     np.testing.assert_array_equal(compiled, formula)
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 10, 33, 200])
-def test_projection_onto_the_simplex_against_the_formula(monkeypatch, m):
-    """To the last bit, with ties, corners and numbers of any size; above 32 coordinates they are sorted another way."""
-    rng = np.random.default_rng(m)
-    points = np.concatenate([rng.normal(size=(2, 7, m)), np.round(rng.normal(size=(1, 7, m)), 1), np.ones((1, 7, m))])
-    points[0, 0] *= 1e8
-    compiled, formula = both(monkeypatch, lambda: onto_simplex(points))
-    np.testing.assert_array_equal(compiled, formula)
-    strided, of_copy = both(monkeypatch, lambda: onto_simplex(points[:, ::2]))
-    np.testing.assert_array_equal(strided, of_copy)
-
-
-@pytest.mark.parametrize("name", ["ece-classwise", "kuiper-confidence"])
-@pytest.mark.parametrize(("m", "n_kept"), [(2, 5), (3, 40), (12, 20)])
-def test_searches_evaluate_the_same_mixtures_as_the_formula(monkeypatch, name, m, n_kept):
-    """Every move and selection is the same to the last bit if the errors are: those of both searches come from the formula."""
-    members, labels = simulated(3, 50, m, 4)
-    search = SimplexSearch(60, 2, n_kept, 2, 6, 1, 4)
-    seen = []
-
-    def record():
-        seen.clear()
-        objective = MixtureObjective(Mixtures(members), np.stack([labels, labels[::-1]]), measure_of(name, 10))
-        monkeypatch.setenv("UQASSAY_PURE", "1")
-        objective.own(np.full((2, 1, m), 1 / m))  # makes the evaluators
-        monkeypatch.setenv("UQASSAY_PURE", pure)
-        own = objective.own
-
-        def recorded(weights, *args, **kwargs):
-            seen.append(weights.copy())
-            return own(weights, *args, **kwargs)
-
-        objective.own = recorded
-        found = search_simplex(objective, search, np.random.default_rng(4))
-        return [*seen, found.values, found.weights]
-
-    pure = "0"
-    compiled = record()
-    pure = "1"
-    formula = record()
-    assert len(compiled) == len(formula) > 6
-    for one, other in zip(compiled, formula, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def simulated(seed, n=100, m=10, k=10):

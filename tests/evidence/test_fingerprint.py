@@ -8,7 +8,6 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.evidence.scoring import digests_of_rows, fingerprint
-from uqassay.native import kernel
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,12 +42,3 @@ def test_each_instance_has_the_digest_of_its_bytes(dtype, pure, monkeypatch):
         p = np.eye(k, dtype=dtype)[np.arange(n) % k]
         p.flags.writeable = False
         assert digests_of_rows(uq.Point(p)) == b"".join(sha256(row.tobytes()).digest() for row in p)
-
-
-@pytest.mark.skipif(kernel("row_digests") is None, reason="needs the compiled kernels")
-def test_the_kernel_is_sha_256_for_every_length(random_generator):
-    for width in range(200):
-        rows = random_generator.integers(0, 256, (17, width), dtype=np.uint8)
-        assert [row.tobytes() for row in kernel("row_digests")(rows)] == [
-            sha256(row.tobytes()).digest() for row in rows
-        ]

@@ -138,9 +138,6 @@ def moved_mixtures(weights: Floats, numbers: RowNumbers) -> Floats:
     t, p, m = weights.shape
     n_best = best_count(p)
     drawn, changed = numbers.random((5, t, p), axis=1), numbers.random((t, p, m))
-    compiled = kernel("children_of")
-    if compiled is not None:
-        return compiled(np.ascontiguousarray(weights), drawn, changed, n_best, TOWARDS, ALONG, MOVED_SHARE)
     chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
     chosen += np.arange(0, t * p, p)[:, np.newaxis]
     moved, one, other = weights.reshape(t * p, m).take(chosen, axis=0)
@@ -156,10 +153,6 @@ def moved_mixtures(weights: Floats, numbers: RowNumbers) -> Floats:
 
 def survivors(weights: Floats, values: Floats, children: Floats, found: Floats, size: int) -> tuple[Floats, Floats]:
     """The better of each mixture and its child, and of these the `size` best of each population, sorted by value."""
-    compiled = kernel("survivors")
-    if compiled is not None:
-        weights, values = compiled(*map(np.ascontiguousarray, (weights, values, children, found)), size)
-        return weights, values[..., 0]
     better = found <= values
     return best_of(np.where(better[..., np.newaxis], children, weights), np.where(better, found, values), size)
 
@@ -183,10 +176,6 @@ def onto_simplex(points: Floats) -> Floats:
     ----------
     Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
     """
-    compiled = kernel("onto_simplex")
-    if compiled is not None and points.size:
-        flat = np.ascontiguousarray(points, dtype=np.float64).reshape(1, -1, points.shape[-1])
-        return compiled(flat).reshape(points.shape)
     # The projection is max(x − τ, 0); τ is the greatest of (Σ of the j largest − 1) / j over j.
     excess = np.cumsum(np.sort(points, axis=-1)[..., ::-1], axis=-1)
     excess -= 1

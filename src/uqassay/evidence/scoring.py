@@ -26,7 +26,6 @@ from uqassay.losses.unified import (
 from uqassay.measures.nonspecificities import Nonspecificity, class_sets_by_rule, joined_nonspecificities
 from uqassay.measures.registry import score_columns, score_names
 from uqassay.metrics.sets import share_covered
-from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.predictions import (
     Answers,
@@ -88,19 +87,12 @@ def digests_of_rows(run: Prediction) -> bytes:
         parts = [
             np.ascontiguousarray(array[rows]).reshape(rows.stop - rows.start, -1).view(np.uint8) for array in arrays
         ]
-        found.append(_of_each(np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]))
+        whole = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        width, raw = whole.shape[1], whole.reshape(-1).data
+        found += [sha256(raw[start : start + width]).digest() for start in range(0, len(raw), width)]
         for array in arrays:
             release(array)
     return b"".join(found)
-
-
-def _of_each(rows: NDArray[np.uint8]) -> bytes:
-    """The SHA-256 of each row (n, B), one after another."""
-    digests = kernel("row_digests")
-    if digests is not None:
-        return bytes(np.ascontiguousarray(digests(rows)).data)
-    width, raw = rows.shape[1], rows.reshape(-1).data
-    return b"".join(sha256(raw[start : start + width]).digest() for start in range(0, len(raw), width))
 
 
 def fingerprint(runs: Iterable[tuple[Prediction, bytes]]) -> str:

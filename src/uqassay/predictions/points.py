@@ -375,14 +375,9 @@ class OrderFreeSum:
 
     def __init__(self, shape: int | tuple[int, ...]) -> None:
         self._sum, self._errors = np.zeros(shape), np.zeros(shape)
-        self._compiled = kernel("add_order_free")
 
     def add(self, values: Floats) -> None:
         """Add an array."""
-        same = values.shape == self._sum.shape and values.dtype == self._sum.dtype
-        if self._compiled is not None and same and values.flags.c_contiguous:
-            self._compiled(self._sum.reshape(-1), self._errors.reshape(-1), values.reshape(-1))
-            return
         total = self._sum + values
         added: Any = total - self._sum  # the part of `values` that reached the total
         values = values - added

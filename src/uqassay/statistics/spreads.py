@@ -245,20 +245,15 @@ def snap(models: list[list[Floats]]) -> None:
     amounts at times, which would be significant.
     """
     scales = [max((float(np.abs(x).max(initial=0.0)) for x in model), default=0.0) for model in models]
-    means = [[float(x.mean()) if x.size else 0.0 for x in model] for model in models]
-    for j, model in enumerate(models):
-        for i in range(j):
-            near = ROUNDING * max(scales[i], scales[j])
-            if not np.isfinite(near):
-                continue
-            for c, column in enumerate(model):
-                other = models[i][c]
-                if (
-                    column is not other
-                    and abs(means[i][c] - means[j][c]) <= near
-                    and np.abs(column - other).max() <= near
-                ):
-                    model[c] = other
+    near = ROUNDING * np.maximum.outer(scales, scales)
+    for c in range(max(map(len, models), default=0)):
+        means = np.array([model[c].mean() if model[c].size else 0.0 for model in models])
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            close = np.isfinite(near) & (np.abs(np.subtract.outer(means, means)) <= near)
+        for j, i in np.argwhere(np.tril(close, -1)).tolist():
+            column, other = models[j][c], models[i][c]
+            if column is not other and np.abs(column - other).max() <= near[j, i]:
+                models[j][c] = other
 
 
 def of_pairs(coefficients: ArrayLike, n_pairs: int) -> Floats:
