@@ -133,6 +133,15 @@ def coarse_pages():
 
 
 @pytest.fixture(scope="module")
+def without_drawings():
+    """Pages whose figures are empty: half the time of a small page. For modules that look at no figure."""
+    with pytest.MonkeyPatch.context() as patched:
+        for place in ("drawings", "page", "study_pages"):
+            patched.setattr(f"uqassay.report.{place}.inline_svg", lambda *_, **__: "<svg></svg>")
+        yield
+
+
+@pytest.fixture(scope="module")
 def without_detectable():
     """Paired tests that do not find the smallest difference that they could have shown: half their time.
 

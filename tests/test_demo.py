@@ -14,7 +14,7 @@ from uqassay.errors import MissingDependencyError
 from uqassay.lab.demo import COMMON_MEMBERS, N_MODELS, TRAINING, prepare_demo
 from uqassay.predictions.files import file_hash
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_calibration", "coarse_pages", "without_drawings")]
 
 KINDS = {
     "logistic regression": uq.Point,

@@ -135,8 +135,8 @@ def with_commands(*, slow: bool) -> list[str]:
 
 
 @pytest.fixture
-def little_work(monkeypatch, coarse_pages):
-    """Few instances, steps and members in what is trained, in this process, and pages without calibration tests."""
+def little_work(monkeypatch, coarse_pages, without_drawings):
+    """Few instances, steps and members in what is trained, in this process; pages without figures and calibration tests."""
     monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
     monkeypatch.setattr("uqassay.lab.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
     monkeypatch.setattr("uqassay.lab.papers.gain.run.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))

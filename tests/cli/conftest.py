@@ -33,7 +33,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _coarse_pages(coarse_pages):
+def _coarse_pages(coarse_pages, without_drawings):
     """Pages of this room are looked at in `tests.report`."""
 
 

@@ -9,13 +9,12 @@ from uqassay.evidence.disentanglement_runs import Contender
 from uqassay.evidence.disentanglement_words import contender_sentences, disentanglement_sentences
 from uqassay.report.study_pages import render_disentanglement
 
+pytestmark = pytest.mark.usefixtures("without_drawings")
+
 
 @pytest.fixture(scope="module")
-def page():
-    with pytest.MonkeyPatch.context() as patch:
-        for place in ("drawings", "study_pages"):
-            patch.setattr(f"uqassay.report.{place}.inline_svg", lambda *_, **__: "<svg></svg>")
-        return ParsedPage(render_disentanglement(STATIC_CASES["disentanglement"].subjects))
+def page(without_drawings):
+    return ParsedPage(render_disentanglement(STATIC_CASES["disentanglement"].subjects))
 
 
 def test_every_sentence_is_on_the_page(page):
@@ -36,9 +35,7 @@ def test_contenders_without_an_error_say_why(page):
     assert "no disentanglement error, because it needs two conditions of dataset-size" in page.text
 
 
-def test_several_data_sets_have_their_own_ranking(monkeypatch):
-    for place in ("drawings", "study_pages"):
-        monkeypatch.setattr(f"uqassay.report.{place}.inline_svg", lambda *_, **__: "")
+def test_several_data_sets_have_their_own_ranking():
     field = [Contender("a", made_study("perfect", n_runs=2, dataset=name), IT) for name in ("wine", "digits")]
     text = render_disentanglement(field)
     assert "Ranking: wine" in text

@@ -425,7 +425,7 @@ QUICK = {
     "unified": {"preset": "smoke", "predictors": ["SNN", "DE", "RS-NN"]},
     "credal-calibration": {"preset": "smoke", "figure": "table1", "convention": "both"},
     "credal-calibration, table 2": {"figure": "table2"},
-    "epistemic-gain": {"preset": "smoke", "spread": 0.35},
+    "epistemic-gain": {"preset": "smoke", "spread": 0.35, "runs": 1},
     "epistemic-gain, images": {"preset": "smoke", "dataset": "digits"},
     "ranking-intervals": {},
     "ranking-synthetic": {"preset": "smoke"},

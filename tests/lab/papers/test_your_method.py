@@ -64,8 +64,9 @@ def test_commands_print_the_printed_rows_and_mine(command, folder, capsys, needs
         assert any(name.endswith("_paper") and value for row in rows for name, value in row.items())
 
 
-def test_the_benchmark_takes_it_with_its_options(folder, capsys, needs):
+def test_the_benchmark_takes_it_with_its_options(folder, capsys, needs, monkeypatch):
     needs("torch", "sklearn")
+    monkeypatch.setattr("uqassay.lab.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
     (command,) = (one for one in COMMANDS if one.startswith("bench"))
     assert main(command.split()) == 0
     assert "mine" in capsys.readouterr().out

@@ -641,7 +641,7 @@ def reproduce_epistemic_gain(
 
     Examples
     --------
-    >>> result = reproduce_epistemic_gain(preset="smoke", spread=0.35)
+    >>> result = reproduce_epistemic_gain(preset="smoke", spread=0.35, runs=1)
     >>> result.rows[0].name, result.rows[0].paper, result.rows[0].agrees
     ('table1/toy/spread=0.35/local-gp/mutual-information/correlation', 0.108, None)
     """
