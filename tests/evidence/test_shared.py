@@ -2,6 +2,9 @@
 
 import pickle
 
+import numpy as np
+
+import uqassay as uq
 from uqassay.evidence.data import MOST, Shared
 
 
@@ -57,3 +60,12 @@ def test_the_newest_result_of_a_question_is_noted():
         shared.once(k, lambda k=k: k)
     assert shared.noted("ood") == 2
     assert pickle.loads(pickle.dumps(shared)).noted("ood") is None
+
+
+def test_pairs_of_many_models_drive_nothing_out():
+    rng = np.random.default_rng(0)
+    models = {f"m{j}": uq.Members(rng.dirichlet(np.ones(3), (20, 2))) for j in range(40)}
+    assay = uq.assay(models, rng.integers(0, 3, 20), calibration=(), measures=(), scales=(), n_draws=10)
+    first = assay.rank_sets(0.5)
+    assay.rank_sets(0.3)
+    assert assay.rank_sets(0.5) is first
