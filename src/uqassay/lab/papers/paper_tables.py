@@ -475,14 +475,21 @@ def _number(value: CellValue) -> str:
 
 def _interval(value: CellValue) -> str:
     """The interval, with a further decimal where its ends would look the same."""
+    if _is_share(value):
+        return f"{100 * value.low:.0f} to {100 * value.high:.0f} %"
     ends = {number(end, value.decimals) for end in (value.low, value.high)}
     return interval(value.low, value.high, value.decimals + (len(ends) == 1))
+
+
+def _is_share(value: CellValue) -> bool:
+    """Whether ours is the share of trainings that a test rejects."""
+    return value.name.rpartition("/")[2].startswith("rejected")
 
 
 def _verdict(value: CellValue) -> str:
     if math.isnan(value.ours):
         return ABSENT
-    if value.name.rpartition("/")[2].startswith("rejected"):
+    if _is_share(value):
         return f"{100 * value.ours:.0f} % of runs"
     return f"{value.ours <= ALPHA} (p {pvalue(value.ours)})"
 

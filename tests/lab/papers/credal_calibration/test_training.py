@@ -260,6 +260,7 @@ def test_of_several_trainings_the_table_has_the_spread_and_the_share_that_is_rej
     wilson = scipy.stats.binomtest(rejected, 3).proportion_ci(method="wilson")
     assert (share.low, share.high) == pytest.approx((wilson.low, wilson.high), abs=1e-9)
     assert f"{100 * share.ours:.0f} % of runs" in result.table("table1")
+    assert f"{100 * share.low:.0f} to {100 * share.high:.0f} %" in result.table("table1")
     assert f"reject {rejected} of 3" in result.summary()
     assert "seeds 0 to 2, and tested on the same instances" in result.summary()
 
