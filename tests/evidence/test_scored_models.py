@@ -23,11 +23,11 @@ def models():
     return found, g.integers(K, size=N)
 
 
-def judged(models, monkeypatch, processes, **options):
-    """The assay on as many processes, and its models on as many threads."""
+def judged(models, monkeypatch, processes, worth=1e-9, **options):
+    """The assay on as many processes, or threads where work is not worth a process, and its models on as many threads."""
     monkeypatch.setenv(_workers.VARIABLE, str(processes))
     monkeypatch.setattr(scored_models, "available_cores", lambda: processes)
-    monkeypatch.setattr(_workers, "WORTH_SECONDS", 1e-9)
+    monkeypatch.setattr(_workers, "WORTH_SECONDS", worth)
     said = []
     found = uq.assay(*models, n_draws=10, tradeoffs=[0.5], progress=said.append, **options)
     found.tests()
@@ -67,9 +67,10 @@ def test_measures_of_a_set_that_are_tested_apart_share_nothing(models, monkeypat
     predictions, y = models
     few, both = {"m": predictions["Members"]}, {"calibration": ("ece-classwise", "kuiper-confidence")}
     alone, said_alone = judged((few, y), monkeypatch, 1, **both)
-    shared, said = judged((few, y), monkeypatch, 2, **both)
-    assert same(alone.calibration, shared.calibration)
-    assert [stages.count("calibration of m") for stages in (said_alone, said)] == [1, 2]
+    for worth in (1e-9, 1e9):  # processes, threads
+        shared, said = judged((few, y), monkeypatch, 2, worth, **both)
+        assert same(alone.calibration, shared.calibration)
+        assert [stages.count("calibration of m") for stages in (said_alone, said)] == [1, 2]
 
 
 def test_refusals_do_not_depend_on_processes(models, monkeypatch):
