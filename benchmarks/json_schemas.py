@@ -24,6 +24,7 @@ from uqassay.evidence.metric_table import MeasuredMetric
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.scale import ScaleCheck
 from uqassay.evidence.scoring import ModelScores, Settings
+from uqassay.evidence.sets import PartCoverage
 from uqassay.evidence.tables import ranking_json
 from uqassay.files import whole_file
 from uqassay.results import plain
@@ -49,6 +50,7 @@ TOP = {
     "class_names": "Names of the classes; wrong and right of answers.",
     "models": "Models and baselines.",
     "findings": "One row for each model, run and metric, with its interval.",
+    "set_coverage": "Coverage of the sets in each class and at each size; all intervals hold together.",
     "calibration": "The calibration tests.",
     "scale_check": "Whether wider sets would have a lower E, one entry for each λ.",
     "settings": "How everything was computed.",
@@ -57,8 +59,8 @@ TOP = {
 }
 RECORDS = {  # of the entries of a list, where its fields are documented
     "claims": (Claim, Estimate), "metrics": (MeasuredMetric, Estimate), "ranking": (Ranked, Estimate), "rank_sets": (RankSets,),
-    "models": (ModelScores,), "findings": (Estimate,), "calibration": (ModelCalibration,), "scale_check": (ScaleCheck,),
-    "settings": (Settings,),
+    "models": (ModelScores,), "findings": (Estimate,), "set_coverage": (PartCoverage, Estimate),
+    "calibration": (ModelCalibration,), "scale_check": (ScaleCheck,), "settings": (Settings,),
 }  # fmt: skip
 
 

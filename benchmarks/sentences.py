@@ -66,6 +66,7 @@ SOURCES: Sequence[tuple[str, str, tuple[str, ...]]] = (
         ("_lowest_in_turn", "_baselines", "_parts", "_in_part", "_resamples", "_refusal", "_backward", "_scale"),
     ),
     ("Verdict: wider sets", "evidence/scale.py", ("sentence",)),
+    ("Verdict: coverage of classes", "evidence/sets.py", ("covered_less", "_and_others", "_shown_sentences")),
     (
         "Calibration",
         "evidence/sentences.py",
@@ -193,7 +194,11 @@ def examples() -> Iterator[str]:
         if assay.warnings:
             yield caution_finding([note.code for note in assay.warnings])
         for lens in lenses():
-            found = SECTIONS[lens.id](assay) if lens.id in SECTIONS else None
+            if lens.id not in SECTIONS:
+                shown = lens.measure(assay)
+                yield from () if shown is None else shown._shown_sentences()
+                continue
+            found = SECTIONS[lens.id](assay)
             yield "" if found is None else str(found["finding"])
             yield from _views(found)
         judged = judged_tests(assay.calibration, 1 - assay.settings.level, points=point_models(assay))
@@ -301,6 +306,16 @@ def _assays() -> Iterator[uq.Assay]:
     yield from _of_points()
     yield from _of_sets()
     yield from _with_warnings()
+    yield from _of_uneven_coverage()
+
+
+def _of_uneven_coverage() -> Iterator[uq.Assay]:
+    """Class sets that hold some classes, and sets of some size, less often."""
+    y = np.arange(400) % 4
+    sets = np.eye(4, dtype=bool)[np.where((y > 1) & (np.arange(400) % 3 == 0), 0, y)]
+    yield uq.assay({"a": uq.ClassSets(sets)}, y, calibration=(), scales=())
+    sets[y == 0, 1] = sets[y == 1, 0] = True
+    yield uq.assay({"a": uq.ClassSets(sets)}, y, calibration=(), scales=())
 
 
 def _of_parts() -> Iterator[uq.Assay]:

@@ -65,6 +65,10 @@ CASES: dict[str, str] = {
     "metrics.calibration_error_estimate": "probs y_true groups",
     "metrics.class_set_scores": "prediction=sets y_true groups",
     "metrics.mean_set_size": "prediction=sets groups",
+    "metrics.mean_credal_width": "prediction=members groups",
+    "metrics.box_coverage_score": "prediction=members y_true=other groups | tolerance=0.1",
+    "metrics.class_set_curve": "y_true groups predictions=named_sets",
+    "metrics.set_coverage_in_parts": "prediction=sets y_true groups",
     "metrics.set_coverage_score": "prediction=sets y_true groups",
     "metrics.set_utility_score": "prediction=sets y_true groups",
     "metrics.classwise_calibration_error": CALIBRATED,
@@ -257,6 +261,7 @@ def pool() -> dict[str, Any]:
     uncertainty, epistemic, shares = found["uncertainty"], found["epistemic"], found["shares"]
     found["ranking"] = (found["errors"], uncertainty)
     found["other_ranking"] = (found["errors"], epistemic)
+    found["named_sets"] = {"narrow": found["sets"], "wide": Values(rng.random((N, K)) < 0.8, table)}
     found["rankings"] = {"a": found["ranking"], "b": found["other_ranking"]}
     found["named_values"] = {"a": uncertainty, "b": found["runs"], "c": shares}
     found["estimates"] = {"a": uncertainty, "b": epistemic, "c": shares}

@@ -245,8 +245,14 @@ def _joined(a: uq.Assay, views: Any) -> dict[str, Callable[[], Any]]:
 
 @cache
 def payload(name: str) -> dict[str, Any]:
-    """The values of a page."""
-    return uq.report.payload(pages()[name](), command="uqassay report m=m.npz")
+    """The values of a page; of markup what a reader sees."""
+    return _read(uq.report.payload(pages()[name](), command="uqassay report m=m.npz"))
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: page_text(one) if key == "markup" else _read(one) for key, one in value.items()}
+    return [_read(one) for one in value] if isinstance(value, list) else value
 
 
 def page(name: str) -> str:

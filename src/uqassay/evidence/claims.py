@@ -57,6 +57,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "backward-score": "an uncertainty of `models` is lower where the model is wrong",
         "wider-better": "`models` would have a lower E if its sets were wider, which is no knowledge",
         "not-calibrated": "`models` is not calibrated",
+        "covered-less": "the sets of `models` hold the label less often in a class, or at a size, than in all cases",
         "cannot-tell": "what the test set leaves open, and why",
     }
 )

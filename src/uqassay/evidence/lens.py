@@ -7,6 +7,7 @@ from typing import Any, final
 from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
 from uqassay.evidence.data import Judged
 from uqassay.evidence.ood import QUESTION, noted_detection, ood_figures
+from uqassay.evidence.sets import coverage_claims, coverage_figures, set_coverage_of
 from uqassay.results import Shown
 
 __all__ = ["LENSES", "RANKING", "Lens", "all_claims", "claims_by", "lenses", "markdown_of_lenses"]
@@ -54,6 +55,14 @@ LENSES = (
     Lens("refusal", "What can be promised after refusing?", "Refusal"),
     Lens("calibration", "Is its confidence calibrated?", "Calibration", claims=not_calibrated_claims),
     Lens("sets", "Which classes do the sets leave?", "Sets"),
+    Lens(
+        "set-coverage",
+        "Is every class covered alike?",
+        "Coverage",
+        measure=set_coverage_of,
+        claims=coverage_claims,
+        figures=coverage_figures,
+    ),
     Lens("votes", "Could the votes come from what it states?", "Votes"),
     Lens("parts", "Does the choice hold in every part of the test set?", "Parts"),
     Lens("ood", QUESTION, "Other inputs", measure=noted_detection, figures=ood_figures),

@@ -19,6 +19,7 @@ from uqassay.evidence.lens import all_claims
 from uqassay.evidence.order import LEAST, inwards
 from uqassay.evidence.ranking import lowest_of, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scale import scale_check_of
+from uqassay.evidence.sets import covered_less
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
 from uqassay.text import (
@@ -200,8 +201,9 @@ def details(assay: Judged, *, without: Collection[str] = ()) -> tuple[str, ...]:
         At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
         be told, and what groups leave open; models with the same losses; where each of several choices is lowest; the
         baselines; the parts of the test set in which another model is better; the share of resamples; refusal; where E rewards
-        width; scores that rank backwards; the scale of λ with another distance than KL. Calibration has sentences of its own,
-        `calibration_verdict.calibration_sentence`, which the page and the terminal show beside its tests.
+        width; a class that sets hold less often; scores that rank backwards; the scale of λ with another distance than KL.
+        Calibration has sentences of its own, `calibration_verdict.calibration_sentence`, which the page and the terminal show
+        beside its tests.
     """
     claims = all_claims(assay)
     of: dict[str, list[Claim]] = {}
@@ -226,7 +228,7 @@ def details(assay: Judged, *, without: Collection[str] = ()) -> tuple[str, ...]:
             "refusal": _refusal(assay, of),
             "width": scale_check_of(assay, DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
         }
-    told |= {"backward": _backward(of), "scale": _scale(assay)}
+    told |= {"covered": covered_less(of.get("covered-less", [])), "backward": _backward(of), "scale": _scale(assay)}
     return tuple(visible(text) for name, text in told.items() if text and name not in without)
 
 

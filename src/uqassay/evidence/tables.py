@@ -31,7 +31,7 @@ from uqassay.evidence.ranking import (
 )
 from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows, scale_check_of
 from uqassay.evidence.sentences import headline, verdict
-from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
+from uqassay.evidence.sets import COVERAGE_COLUMNS, SET_ROW_COLUMNS, VOTE_COLUMNS, coverage_rows, set_rows, vote_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
 from uqassay.results import as_table, encodable, plain
 from uqassay.text import named
@@ -100,6 +100,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "scale-check": (_scale_check, SCALE_COLUMNS),
         "variance": (variance_rows, VARIANCE_COLUMNS),
         "sets": (set_rows, SET_ROW_COLUMNS),
+        "set-coverage": (coverage_rows, COVERAGE_COLUMNS),
         "coverage-curve": (coverage_curve_rows, COVERAGE_CURVE_COLUMNS),
         "votes": (vote_rows, VOTE_COLUMNS),
     }
@@ -194,6 +195,7 @@ def to_json(assay: Judged, tradeoffs: Sequence[float] | None = None) -> dict[str
             ],
             "metrics": metric_rows(assay),
             "findings": rows_of(assay, "findings"),
+            "set_coverage": rows_of(assay, "set-coverage"),
             "calibration": _calibration_json(assay),
             **ranking_json(assay, lambdas),
             "scale_check": [scale_check_of(assay, t).to_dict() for t in lambdas],

@@ -381,8 +381,9 @@ def proportion_estimate(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
+    method: str = "wilson",
 ) -> Estimate:
-    """Share of successes with a Wilson interval.
+    """Share of successes with a Wilson interval, or an exact one.
 
     Parameters
     ----------
@@ -390,6 +391,9 @@ def proportion_estimate(
         1 for a success, 0 for a failure, or a share in between; (R, n) for R training runs of one model.
     groups, sample_weight, level
         As in `mean_estimate`.
+    method : {"wilson", "exact"}
+        "exact" is Clopper and Pearson's interval. It is wider, and no end misses too often, as the ends of Wilson's do at high
+        levels (Bonferroni) if successes or failures are few.
 
     Returns
     -------
@@ -398,14 +402,15 @@ def proportion_estimate(
 
     Notes
     -----
-    Independent zeros and ones of equal weight give Wilson's interval. In other cases n is replaced by the effective
-    number of independent instances, p(1 − p) / v, with the variance v of `mean_estimate`, and the normal quantile by that
-    of Student's t with the degrees of freedom of v. If all values are 0 or all are 1, v is 0, and n is the number of
-    groups (of instances).
+    Independent zeros and ones of equal weight give the interval itself. In other cases n is replaced by the effective
+    number of independent instances, p(1 − p) / v, with the variance v of `mean_estimate`, and the normal quantile z by that
+    of Student's t with the degrees of freedom of v; "exact" multiplies n by (z/t)² instead. If all values are 0 or all are 1,
+    v is 0, and n is the number of groups (of instances).
 
     References
     ----------
     Wilson (1927), Probable inference, the law of succession, and statistical inference, J. Am. Stat. Assoc. 22.
+    Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
     Korn, Graubard (1998), Confidence intervals for proportions with small expected number of positive counts.
 
     Examples
@@ -414,6 +419,7 @@ def proportion_estimate(
     Estimate(0.8, low=0.3755, high=0.9638, level=0.95, n=5, method='wilson')
     """
     check_level(level)
+    one_of(method, "method", ("wilson", "exact"))
     runs = as_runs(values, "values")  # (R, n)
     if runs.min() < 0 or runs.max() > 1:
         outside = np.argwhere((runs < 0) | (runs > 1))
@@ -430,13 +436,26 @@ def proportion_estimate(
     else:
         plain = units.codes is None and units.weights is None and len(runs) == 1 and ((runs == 0) | (runs == 1)).all()
         n_effective, z = float(units.n_units), float(special.ndtri(0.5 + level / 2))
+        normal = z
         if not plain:
             spread = spread_of_mean(averaged - p, units, [run_means(runs, units)])
             z = float(special.stdtrit(spread.dof, 0.5 + level / 2))
             # less is rounding error of v = 0; shares that round to 1 may have a v without p (1 − p)
             if p * (1 - p) > 0 and spread.standard_error**2 > 1e-12 * p * (1 - p) / units.n_units:
                 n_effective = p * (1 - p) / spread.standard_error**2
-        centre = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
-        half = z / (1 + z**2 / n_effective) * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))
-        low, high = max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
-    return Estimate(p, low=low, high=high, level=level, n=units.n_instances, method="wilson", notes=notes)
+        if method == "exact":
+            low, high = _clopper_pearson(p, n_effective * (normal / z) ** 2, level)
+        else:
+            centre = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
+            half = z / (1 + z**2 / n_effective) * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))
+            low, high = centre - half, centre + half
+        low, high = max(0.0, min(p, low)), min(1.0, max(p, high))
+    return Estimate(p, low=low, high=high, level=level, n=units.n_instances, method=method, notes=notes)
+
+
+def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
+    """Ends of Clopper and Pearson's interval of a share p among n independent instances, which need not be whole numbers."""
+    hits, misses, tail = p * n, (1 - p) * n, (1 - level) / 2
+    low = float(special.betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
+    high = float(special.betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
+    return low, high

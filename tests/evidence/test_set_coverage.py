@@ -1,0 +1,87 @@
+"""Coverage of sets in every class and at every size in an assay: against the metric, in words, and its error rates."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.evidence.sets import set_coverage_of
+from uqassay.metrics import set_coverage_in_parts
+from uqassay.report.page import lens_sections
+
+
+def worlds(rng, n=600):
+    y = rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
+    z = rng.normal(size=(n, 4, 4)) + 2 * np.eye(4)[y][:, None]
+    probs = np.exp(z) / np.exp(z).sum(axis=2, keepdims=True)
+    return probs, probs.mean(axis=1) > 0.3, y
+
+
+def test_coverage_is_that_of_the_metric(random_generator):
+    probs, sets, y = worlds(random_generator)
+    groups = np.arange(600) // 6
+    a = uq.assay({"DE": probs, "sets": uq.ClassSets(sets)}, y, groups=groups, calibration=(), scales=())
+    found = set_coverage_of(a)
+    n_intervals = sum(len(both[0].parts) + len(both[1].parts) + 1 for both in found.models.values())
+    for name, given in (("DE", probs), ("sets", sets)):
+        for by, mine in zip(("class", "size"), found.models[name], strict=True):
+            sizes = list(mine.parts) if by == "size" else None
+            level = 1 - 0.05 / n_intervals * (len(mine.parts) + 1)
+            alone = set_coverage_in_parts(y, given, by=by, groups=groups, level=level, sizes=sizes)
+            assert [float(one) for one in mine.coverage] == [float(one) for one in alone.coverage]
+            assert mine.parts == alone.parts
+            mine_ends = [(one.low, one.high) for one in mine.coverage]
+            assert np.allclose(mine_ends, [(one.low, one.high) for one in alone.coverage], equal_nan=True)
+    rows = a.rows("set-coverage")
+    assert len(rows) == n_intervals - 2
+    assert a.table("set-coverage").shape[0] == len(rows)
+    assert a.to_json()["set_coverage"][0]["part"] == "0"
+
+
+def test_a_class_that_is_covered_less_is_named_everywhere(random_generator):
+    _, sets, y = worlds(random_generator, 2000)
+    sets |= np.eye(4, dtype=bool)[y]
+    sets[y == 2, 2] &= random_generator.random((y == 2).sum()) < 0.5
+    a = uq.assay({"s": uq.ClassSets(sets)}, y, class_names=list("abcd"), calibration=(), scales=())
+    (claim,) = [c for c in a.claims() if c.kind == "covered-less" and c.facts["by"] == "class"]
+    assert (claim.models, claim.facts["part"]) == (("s",), "c")
+    assert claim.estimate.high < claim.facts["all"]
+    sentence = next(text for text in a.verdict() if "cases of class c " in text)
+    (section,) = [one for one in lens_sections(a) if one["id"] == "set-coverage"]
+    assert section["finding"] == sentence.split(" The same")[0]
+    assert section["markup"].count("<figure>") == 2
+    assert sentence.split(" The same")[0] in a.to_markdown().replace("\\", "")
+
+
+def test_sizes_of_credal_sets_are_no_claim(random_generator):
+    """Wide credal sets hold the label more often than narrow ones by their nature; class sets promise a coverage."""
+    y = random_generator.integers(0, 3, 900)
+    wide = np.arange(900) % 3 == 0
+    sure = np.eye(3)[np.where(random_generator.random(900) < 0.4, (y + 1) % 3, y)]
+    probs = np.where(wide[:, None, None], np.eye(3), sure[:, None])
+    a = uq.assay({"DE": uq.Members(probs)}, y, calibration=(), scales=())
+    assert set_coverage_of(a).models["DE"][1].below
+    assert not [c for c in a.claims() if c.kind == "covered-less" and c.facts["by"] == "size"]
+
+
+def test_one_class_and_no_sets():
+    one = uq.assay({"s": uq.ClassSets([[1, 0], [1, 1]])}, [0, 0], calibration=(), scales=())
+    assert set_coverage_of(one)._shown_sentences() == ["All cases are of one class."]
+    assert set_coverage_of(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0])) is None
+    assert set_coverage_of(uq.assay({"m": uq.Answers([True, False])})) is None
+
+
+@pytest.mark.slow
+def test_false_claims_of_a_class_in_an_assay():
+    """Two models whose sets cover all classes alike: a class is named in less than 5 % of 100 data sets."""
+    false = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(5, 300, p=[0.4, 0.3, 0.15, 0.1, 0.05])
+        models = {}
+        for name in "ab":
+            sets = rng.random((300, 5)) < 0.2
+            sets[np.arange(300), y] = rng.random(300) < 0.9
+            models[name] = uq.ClassSets(sets)
+        a = uq.assay(models, y, calibration=(), scales=())
+        false += any(c.facts["by"] == "class" for c in a.claims() if c.kind == "covered-less")
+    assert false <= 5
