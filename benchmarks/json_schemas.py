@@ -47,6 +47,7 @@ TOP = {
     "rank_sets": "The ranks that each model can have, one entry for each λ.",
     "breakpoints": "Which models have the lowest mean E on which range of λ.",
     "n_instances": "Number of cases.",
+    "n_effective": "Effective number of weighted cases, (Σw)²/Σw²; the number of cases without weights.",
     "class_names": "Names of the classes; wrong and right of answers.",
     "models": "Models and baselines.",
     "findings": "One row for each model, run and metric, with its interval.",

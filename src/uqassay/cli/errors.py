@@ -52,6 +52,7 @@ _COMMON = {
     "repair": "--repair",
     "resample": "--resample",
     "rng": "--seed",
+    "sample_weight": "--weights",
     "seed": "--seed",
     "subgroups": "--subgroup",
     "tradeoff": "--tradeoff",

@@ -143,9 +143,10 @@ class AssayRequest:
     """Everything from which `report` and `rank` make an assay, as it was typed."""
 
     models: list[str]  #: ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE``; or one folder with a kept assay.
-    #: labels, groups, focal_sets: Labels and groups may be ``FILE:COLUMN``.
+    #: labels, groups, weights, focal_sets: The first three may be ``FILE:COLUMN``.
     labels: Path | None = None
     groups: Path | None = None
+    weights: Path | None = None
     subgroup: Sequence[str] = ()  #: ``NAME=FILE`` or ``NAME=FILE:COLUMN``.
     reading: Reading = field(default_factory=Reading)
     tradeoff: Sequence[str] = ()  #: Numbers, or several with commas between them; empty: those of `assay`.
@@ -169,7 +170,8 @@ class AssayRequest:
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         files = [path for paths in model_files(self.models).values() for path in paths]
-        given = [file_and_column(path)[0] for path in (self.labels, self.groups, self.focal_sets) if path is not None]
+        of_instances = (self.labels, self.groups, self.weights, self.focal_sets)
+        given = [file_and_column(path)[0] for path in of_instances if path is not None]
         names = self.reading.class_names
         of_names = [] if names is None or not Path(names).is_file() else [Path(names)]
         return [*files, *given, *of_names, *(file_and_column(path)[0] for path in self.subgroup_files().values())]
@@ -239,8 +241,11 @@ def make_assay(
     subgroups = request.subgroup_files()
     loaded = load_request(request, say, answers=True)
     in_assay = {name: f"subgroups[{name!r}]" for name in subgroups}
-    files = loaded.files | {"focal_sets": request.focal_sets} | {in_assay[name]: subgroups[name] for name in subgroups}
-    shown = {"y_true": ""} | {in_assay[name]: f"subgroup {name!r}" for name in subgroups}
+    weights = None if request.weights is None else values_of_instances(request.weights, WEIGHTS, id=request.reading.id)
+    weighted_by = None if request.weights is None else file_and_column(request.weights)[0]
+    files = loaded.files | {"focal_sets": request.focal_sets, "sample_weight": weighted_by}
+    files |= {in_assay[name]: subgroups[name] for name in subgroups}
+    shown = {"y_true": "", "sample_weight": "weights"} | {in_assay[name]: f"subgroup {name!r}" for name in subgroups}
     with about_files(files, shown):
         judged = assay(
             loaded.runs,
@@ -256,6 +261,7 @@ def make_assay(
             measures=list(dict.fromkeys(request.score)) or None,
             calibration=request.calibrations(),
             groups=loaded.groups,
+            sample_weight=weights,
             subgroups={
                 name: values_of_instances(path, (name,), id=request.reading.id) for name, path in subgroups.items()
             },
@@ -841,6 +847,7 @@ Models = Annotated[
 ]
 COLUMN = "FILE[:COLUMN]"
 Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT, metavar=COLUMN)]
+WEIGHTS = ("weights", "weight", "sample_weight")  # names of their column or key
 Groups = Annotated[
     Path | None,
     option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=COLUMN),
@@ -979,6 +986,10 @@ REQUEST_OPTIONS: dict[str, Any] = {
     "models": Models,
     "labels": Labels,
     "groups": Groups,
+    "weights": Annotated[
+        Path | None,
+        option("Importance weights of the cases, for a test set that was drawn otherwise.", INPUT, metavar=COLUMN),
+    ],
     "subgroup": Annotated[
         list[str],
         option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE[:COLUMN]"),

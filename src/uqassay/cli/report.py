@@ -320,13 +320,15 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
 
 def print_metrics(assay: Assay) -> None:
     """Models by several metrics with their intervals; in a terminal the first of many models."""
+    from uqassay.evidence.ranking import cases_text
+
     console, metrics = open_console(), assay.metrics()
     runs = sorted({model.n_runs for model in assay.candidates})
     of_runs = f" of {' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} training runs" if runs[-1] > 1 else ""
     groups = "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
     sizes = (
         counted(len(assay.candidates), "model") + of_runs,
-        counted(assay.n_instances, "question" if assay.of_answers else "case") + groups,
+        cases_text(assay) + groups,
         *(() if assay.of_answers else (counted(assay.n_classes, "class", "classes"),)),
     )
     console.print(Text(", ".join(sizes), "bold"))
@@ -517,7 +519,7 @@ def _distance_name(assay: Assay) -> str:
 
 
 def _mean(assay: Assay, model: str, column: str) -> float:
-    return float(assay[model].columns[column].mean())
+    return assay.overall(assay[model].columns[column])
 
 
 # -- mistakes and calibration -----------------------------------------------------------------------------------------

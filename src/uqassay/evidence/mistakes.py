@@ -596,6 +596,15 @@ def certified_refusal_of(
     rng: int | np.random.Generator | None,
 ) -> ModelRefusal:
     """See `Assay.certified_refusal`."""
+    if judged.weights is not None:
+        rule, got = "certifies by counts of cases, which weighted ones are not", "got an assay with sample_weight"
+        fail(
+            "sample_weight",
+            rule,
+            got,
+            "leave the weights out, or take refusal, which weights the cases",
+            code="conflict",
+        )
     parts = divide(judged.n_instances, judged.groups, choosing, share, rng)
     plans = []
     for name, one, errors, uncertainty in _offered(judged, model, score, run):
@@ -627,7 +636,7 @@ def expected_cost_of(
         fail("score", f"{model!r} has none", "", "compute one by the argument measures of assay", code="missing")
     errors, uncertainty = errors_and_score(judged, model, chosen, run)
     return expected_cost_curve(
-        errors, uncertainty, prices=prices, groups=judged.groups, level=judged.settings.level, rng=rng
+        errors, uncertainty, prices=prices, level=judged.settings.level, rng=rng, **judged.sample()
     )
 
 

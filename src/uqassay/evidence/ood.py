@@ -99,6 +99,9 @@ class Side:
             )
             for m in judged.candidates
         }
+        if judged.weights is not None:
+            rule, got = "has no meaning for the detection of other inputs", "got an assay with weights"
+            fail("sample_weight", rule, got, "make the assay without them", code="conflict")
         counted = judged.class_names == tuple(
             str(c) for c in range(judged.n_classes)
         )  # classes that were given no names

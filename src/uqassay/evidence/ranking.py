@@ -78,6 +78,7 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Spread",
+    "cases_text",
     "comparison_at",
     "difference_of",
     "draws_of",
@@ -570,11 +571,23 @@ def size_text(assay: Judged) -> str:
     if runs[-1] > 1:
         who += f", {counted(runs[0], 'training run') if len(runs) == 1 else f'{runs[0]} to {runs[-1]} training runs'}"
         who += " each" if len(runs) == 1 and len(assay.candidates) > 1 else ""
-    where = counted(assay.n_instances, "question" if assay.of_answers else "case")
-    where += "" if assay.weights is None else f" (weighted, worth {worth_text(assay.n_effective)})"
+    where = cases_text(assay)
     where += "" if assay.groups is None else f" in {counted(assay.n_units, 'group')}"
     where += "" if assay.of_answers else f" of {counted(assay.n_classes, 'class', 'classes')}"
     return f"{counted(len(assay.candidates), 'model')} ({who}) on {where}"
+
+
+def cases_text(assay: Judged) -> str:
+    """The number of cases, and what weighted ones are worth.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> cases_text(uq.assay({"m": uq.Point([[0.9, 0.1]] * 3)}, [0, 1, 0], sample_weight=[1, 1, 2]))
+    '3 cases (weighted, worth 2.6)'
+    """
+    worth = "" if assay.weights is None else f" (weighted, worth {worth_text(assay.n_effective)})"
+    return counted(assay.n_instances, "question" if assay.of_answers else "case") + worth
 
 
 def intervals_text(assay: Judged) -> str:

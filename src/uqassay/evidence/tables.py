@@ -51,6 +51,7 @@ def _scores(assay: Judged) -> Rows:
     every = dict.fromkeys(key for m in assay.models for key in m.columns if not is_held_out(key))
     return [
         {"model": m.name, "run": r + 1, "instance": ids[i].item(), "y_true": int(assay.classes[i])}
+        | ({} if assay.weights is None else {"sample_weight": assay.weights[i].item()})
         | {key: m.columns[key][r, i].item() if key in m.columns else np.nan for key in every}
         | {"label": int(m.columns["label"][r, i])}
         for m in assay.models
@@ -149,6 +150,7 @@ def score_table(assay: Judged) -> "pd.DataFrame":
     import pandas
 
     ids = np.arange(assay.n_instances) if assay.ids is None else _encodable_texts(assay.ids)
+    weights = {} if assay.weights is None else {"sample_weight": assay.weights}
     frames = []
     for m in assay.models:
         for r in range(m.n_runs):
@@ -156,7 +158,9 @@ def score_table(assay: Judged) -> "pd.DataFrame":
             columns["label"] = columns["label"].astype(np.int64)
             frames.append(
                 pandas.DataFrame(
-                    {"model": encodable(m.name), "run": r + 1, "instance": ids, "y_true": assay.classes, **columns}
+                    {"model": encodable(m.name), "run": r + 1, "instance": ids, "y_true": assay.classes}
+                    | weights
+                    | columns
                 )
             )
     return pandas.concat(frames, ignore_index=True)
@@ -179,6 +183,7 @@ def to_json(assay: Judged, tradeoffs: Sequence[float] | None = None) -> dict[str
             "verdict": verdict(assay),
             "claims": rows_of(assay, "claims"),
             "n_instances": assay.n_instances,
+            "n_effective": assay.n_effective,
             "class_names": assay.class_names,
             "models": [
                 {

@@ -1,8 +1,8 @@
 """Expected cost of deciding or passing a case on, for every price of passing it on (Chow's rule)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from uqassay.metrics.risk import rank_errors
 from uqassay.notes import Note
 from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
-from uqassay.statistics.units import as_floats, check_level, make_units
+from uqassay.statistics.units import as_floats, check_level, make_units, scaled_weights, weighted_mean
 from uqassay.text import counted, level_text, number, percent
 
 __all__ = [
@@ -84,13 +84,14 @@ class ExpectedCost(Shown, Plain):
         return ShownTable(("price", "cost", "kept", "threshold"), tuple(rows), said)
 
 
-@in_one_order("errors", "uncertainty", "groups")
+@in_one_order("errors", "uncertainty", "groups", "sample_weight")
 def expected_cost_curve(
     errors: ArrayLike,
     uncertainty: ArrayLike,
     *,
     prices: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> ExpectedCost:
@@ -106,6 +107,8 @@ def expected_cost_curve(
         Cost of passing a case on, in units of a mistake, from 0 to 1. By default 0.01, 0.02, …, 0.5.
     groups : array (n,), optional
         Instances of one group may depend on each other; whole groups go to one half.
+    sample_weight : array (n,), optional
+        Importance weights, of which none is 0.
     level : float
     rng : int or Generator, optional
         Divides the instances into halves; None means seed 0.
@@ -142,22 +145,24 @@ def expected_cost_curve(
     asked = _checked(PRICES if prices is None else prices)
     halves = divide(e.size, groups, None, 0.5, rng)
     first = halves.choosing
+    w = None if sample_weight is None else scaled_weights(sample_weight, e.size)
+    sample: dict[str, Any] = {"groups": halves.groups, "sample_weight": w}
     kept = np.empty((asked.size, e.size), dtype=bool)
     for rows in (first, ~first):
-        thresholds = cheapest_thresholds(e[rows], s[rows], asked)
+        thresholds = cheapest_thresholds(e[rows], s[rows], asked, None if w is None else w[rows])
         kept[:, ~rows] = s[~rows] <= thresholds[:, np.newaxis]
+    everything = proportion_estimate(e, level=level, **sample)
     costs, savings = [], []
     for price, keeps in zip(asked.tolist(), kept, strict=True):
         cost = np.where(keeps, e, price)
-        simple = e if e.mean() <= price else np.full(e.size, price)
-        costs.append(_cost_estimate(keeps * e, ~keeps, price, halves.groups, level))
-        savings.append(mean_estimate(simple - cost, groups=halves.groups, level=level))
-    everything = proportion_estimate(e, groups=halves.groups, level=level)
+        simple = e if everything <= price else np.full(e.size, price)
+        costs.append(_cost_estimate(keeps * e, ~keeps, price, sample, level))
+        savings.append(mean_estimate(simple - cost, level=level, **sample))
     return ExpectedCost(
         prices=tuple(asked.tolist()),
-        thresholds=tuple(cheapest_thresholds(e, s, asked).tolist()),
+        thresholds=tuple(cheapest_thresholds(e, s, asked, w).tolist()),
         costs=tuple(costs),
-        kept=tuple(kept.mean(axis=1).tolist()),
+        kept=tuple(weighted_mean(kept, w).tolist()),
         keep_all=everything,
         savings=tuple(savings),
         level=float(level),
@@ -166,12 +171,12 @@ def expected_cost_curve(
 
 
 def _cost_estimate(
-    wrong: Floats, passed: NDArray[np.bool_], price: float, groups: NDArray[np.intp] | None, level: float
+    wrong: Floats, passed: NDArray[np.bool_], price: float, sample: Mapping[str, Any], level: float
 ) -> Estimate:
     """P(kept and wrong) + price · P(passed on) with its interval, from 0 and 1 of each instance."""
-    a, b = (proportion_estimate(values, groups=groups, level=level) for values in (wrong, passed))
+    a, b = (proportion_estimate(values, level=level, **sample) for values in (wrong, passed))
     residuals = np.stack([wrong - float(a), passed - float(b)], axis=1)
-    u, v = make_units(wrong.size, groups, None).sums(residuals).T
+    u, v = make_units(wrong.size, **sample).sums(residuals).T
     size = float(np.sqrt((u @ u) * (v @ v)))
     rho = float(u @ v) / size if size > 0 else 0.0
 
@@ -181,7 +186,7 @@ def _cost_estimate(
     value = float(a) + price * float(b)
     low = value - reach(float(a) - a.low, price * (float(b) - b.low))
     high = value + reach(a.high - float(a), price * (b.high - float(b)))
-    direct = proportion_estimate(np.where(passed, price, wrong), groups=groups, level=level)
+    direct = proportion_estimate(np.where(passed, price, wrong), level=level, **sample)
     low, high = float(np.fmin(low, direct.low)), float(np.fmax(high, direct.high))
     return Estimate(value, low=max(low, 0.0), high=high, level=level, n=a.n, method="newcombe", notes=a.notes)
 
@@ -192,9 +197,11 @@ def _checked(prices: ArrayLike) -> Floats:
     return found
 
 
-def cheapest_thresholds(errors: Floats, uncertainty: Floats, prices: Floats) -> Floats:
+def cheapest_thresholds(
+    errors: Floats, uncertainty: Floats, prices: Floats, sample_weight: Floats | None = None
+) -> Floats:
     """Threshold of the lowest mean cost at each price, the highest of equally cheap ones."""
-    ranked = rank_errors(errors, uncertainty)
+    ranked = rank_errors(errors, uncertainty, sample_weight)
     wrong, kept = np.append(0.0, ranked.wrong), np.append(0.0, ranked.kept)
     values = ranked.thresholds
     found = []

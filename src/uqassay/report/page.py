@@ -220,10 +220,10 @@ def _found_before(found: object) -> dict[str, Any]:
 
 def _models(assay: "Assay") -> list[dict[str, Any]]:
     places = {name: place for place, name in enumerate(colour_order(assay))}
-    return [_model(m) | {"colour": places.get(m.name)} for m in assay.models]
+    return [_model(assay, m) | {"colour": places.get(m.name)} for m in assay.models]
 
 
-def _model(m: "ModelScores") -> dict[str, Any]:
+def _model(assay: "Assay", m: "ModelScores") -> dict[str, Any]:
     return {
         "name": m.name,
         "kind": m.kind,
@@ -232,7 +232,7 @@ def _model(m: "ModelScores") -> dict[str, Any]:
         "runs": m.n_runs,
         "points": m.n_points,
         "precise": m.n_points == 1,
-        "accuracy": float(m.columns["correct"].mean()),
+        "accuracy": assay.overall(m.columns["correct"]),
         "notes": plain(m.notes),
     }
 

@@ -65,7 +65,7 @@ from uqassay.report.sentences import (
     words_of_test,
 )
 from uqassay.statistics import Estimate, RankSets
-from uqassay.statistics.units import ascending_order
+from uqassay.statistics.units import ascending_order, weighted_mean
 from uqassay.text import (
     count,
     counted,
@@ -620,6 +620,7 @@ MOST_LIMITS = 4
 PRICES_SHOWN = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # of passing a case on
 CHOOSING = 0.3  # share of the instances that choose, as in `uqassay refuse`
 RUN = 0  # of models that have several
+NOT_CERTIFIED = "No limit of the error rate is certified, because that counts cases and these are weighted."
 
 
 def refusal_section(assay: "Assay") -> dict[str, Any] | None:
@@ -641,6 +642,11 @@ def refusal_section(assay: "Assay") -> dict[str, Any] | None:
     if assay.labels.ndim == 2 or not scores or units < 2:
         return None
     assay = with_numbered_groups(assay)
+    costs = {name: assay.expected_cost(name, prices=PRICES_SHOWN, run=RUN) for name in scores}
+    of_costs = {"prices": PRICES_SHOWN, "costs": [_cost(assay, name, scores, costs[name]) for name in scores]}
+    if assay.weights is not None:
+        text = _text(assay, scores, None) | {"none": NOT_CERTIFIED}
+        return {"finding": NOT_CERTIFIED, "limits": [], **of_costs, "text": text}
     parts = divide(assay.n_instances, assay.groups, None, CHOOSING, None)
     rates = {name: 1 - float(assay[name].columns["correct"][RUN][parts.choosing].mean()) for name in scores}
     best = min(rates, key=rates.__getitem__)
@@ -655,14 +661,12 @@ def refusal_section(assay: "Assay") -> dict[str, Any] | None:
         )
         for limit in shown
     ]
-    costs = {name: assay.expected_cost(name, prices=PRICES_SHOWN, run=RUN) for name in scores}
     told = [found[k] for k in _told(shown, rates[best])]
     return {
         "finding": _finding(told[0]) if told else _no_limit(best, rates[best]),
         "limits": [_limit(one) for one in found],
-        "prices": PRICES_SHOWN,
-        "costs": [_cost(assay, name, scores, costs[name]) for name in scores],
-        "text": _text(assay, scores, parts, found) | {"none": "" if found else _no_limit(best, rates[best])},
+        **of_costs,
+        "text": _text(assay, scores, parts) | {"none": "" if found else _no_limit(best, rates[best])},
     }
 
 
@@ -738,9 +742,7 @@ def _no_limit(model: str, rate: float) -> str:
     return f"{wrong}, no more than the lowest limit here ({100 * LIMITS[0]:g} %), so no refusal is certified."
 
 
-def _text(
-    assay: "Assay", scores: Mapping[str, str], parts: "RefusalParts", found: Sequence["ModelRefusal"]
-) -> dict[str, Any]:
+def _text(assay: "Assay", scores: Mapping[str, str], parts: "RefusalParts | None") -> dict[str, Any]:
     level = level_text(assay.settings.level)
     labels = listed([score_label(score) for score in dict.fromkeys(scores.values())], last="or")
     heads = {
@@ -775,14 +777,17 @@ def _text(
     }
 
 
-def _lead(assay: "Assay", scores: Mapping[str, str], labels: str, parts: "RefusalParts") -> str:
+def _lead(assay: "Assay", scores: Mapping[str, str], labels: str, parts: "RefusalParts | None") -> str:
     """Who chose, who certified, and for which cases it holds."""
+    kept = f"A case is kept if its score ({labels}) is at most the threshold"
+    kept = f"{kept}; the others are passed on, for example to a person."
+    if parts is None:
+        return kept
     chose, n = int(parts.choosing.sum()), assay.n_instances
     model = ", the model and" if len(scores) > 1 else " and"
     part = f"{percent(CHOOSING, 0)} of the {'cases' if assay.groups is None else 'groups'}"
     return (
-        f"A case is kept if its score ({labels}) is at most the threshold; the others are passed on, for example to a person. "
-        f"{part}, drawn at random ({counted(chose, 'case')}), chose the limits below{model} the threshold; the "
+        f"{kept} {part}, drawn at random ({counted(chose, 'case')}), chose the limits below{model} the threshold; the "
         f"other {count(n - chose)} certified it. New cases must come from the same source. "
         "“uqassay refuse” certifies any limit, and chooses among all scores."
     )
@@ -898,6 +903,8 @@ def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict
     bins = assay.reliability(model)
     filled = bins.count > 0
     confidence = float(np.average(bins.confidence[filled], weights=bins.count[filled]))
+    if assay.weights is not None:
+        confidence = assay.overall(assay[model].columns["confidence"])
     gap = confidence - accuracy["estimate"]
     return {
         "model": model,
@@ -1092,14 +1099,17 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     tradeoffs = np.union1d(np.linspace(0.0, top, steps), DEFAULT_TRADEOFF)
     # the values of correct and of wrong predictions are picked once
     parts = [
-        {"correct": (a[mask], b[mask]), "wrong": (a[~mask], b[~mask])} for a, b, mask in zip(d, ns, masks, strict=True)
+        {"correct": _chosen(assay, a, b, mask), "wrong": _chosen(assay, a, b, ~mask)}
+        for a, b, mask in zip(d, ns, masks, strict=True)
     ]
     out: dict[str, Any] = {}
-    for k, (name, values) in enumerate((("distance", d), ("nonspecificity", ns))):
+    for name, values in (("distance", d), ("nonspecificity", ns)):
         edges = _edges(values)
         out[name] = {
             "axis": _centres(edges),
-            "models": [{part: _density(both[k], edges) for part, both in own.items()} for own in parts],
+            "models": [
+                {part: _density(a if values is d else b, edges, w) for part, (a, b, w) in own.items()} for own in parts
+            ],
         }
     edges = _edges([*d, *(a + top * b for a, b in zip(d, ns, strict=True))])
     out["unified"] = {
@@ -1110,11 +1120,19 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     return out
 
 
-def _of_unified(parts: dict[str, tuple[Array, Array]], tradeoffs: Array, edges: Array) -> list[dict[str, Any]]:
-    """Densities of E = d + λ·ns at every λ, of each part (d, ns); without non-specificity they are the same at all."""
-    if not any(ns.any() for _, ns in parts.values()):
-        return [{part: _density(d, edges) for part, (d, _) in parts.items()}] * len(tradeoffs)
-    return [{part: _density(d + t * ns, edges) for part, (d, ns) in parts.items()} for t in tradeoffs.tolist()]
+_Part = tuple[Array, Array, Array | None]  # distance, non-specificity and weight of each instance
+
+
+def _chosen(assay: "Assay", d: Array, ns: Array, mask: NDArray[np.bool_]) -> _Part:
+    """Those of a mask (R, n)."""
+    return d[mask], ns[mask], None if assay.weights is None else np.broadcast_to(assay.weights, mask.shape)[mask]
+
+
+def _of_unified(parts: dict[str, _Part], tradeoffs: Array, edges: Array) -> list[dict[str, Any]]:
+    """Densities of E = d + λ·ns at every λ, of each part; without non-specificity they are the same at all."""
+    if not any(ns.any() for _, ns, _ in parts.values()):
+        return [{part: _density(d, edges, w) for part, (d, _, w) in parts.items()}] * len(tradeoffs)
+    return [{part: _density(d + t * ns, edges, w) for part, (d, ns, w) in parts.items()} for t in tradeoffs.tolist()]
 
 
 def _edges(values: list[Array]) -> Array:
@@ -1130,20 +1148,28 @@ def _centres(edges: Array) -> list[float]:
     return rounded(10 ** ((edges[1:] + edges[:-1]) / 2), 4)
 
 
-def _density(values: Array, edges: Array) -> dict[str, Any] | None:
+def _density(values: Array, edges: Array, weights: Array | None) -> dict[str, Any] | None:
     n_infinite = 0
     with np.errstate(invalid="ignore"):
-        mean = float(values.mean()) if values.size else np.nan
+        mean = float(weighted_mean(values, weights)) if values.size else np.nan
     if not np.isfinite(mean):
         finite = np.isfinite(values)
         n_infinite = int(values.size - finite.sum())
-        values = values[finite]
+        values, weights = values[finite], None if weights is None else weights[finite]
         if values.size == 0:
             return None
-        mean = float(values.mean())
-    ordered = values[ascending_order(values)]
-    beyond = ordered[np.searchsorted(ordered, 10 ** edges[0], side="right") :]
-    density = _counts(beyond, 10**edges).astype(np.float64)
+        mean = float(weighted_mean(values, weights))
+    order = ascending_order(values)
+    ordered, by_weight = values[order], None if weights is None else weights[order]
+    first = np.searchsorted(ordered, 10 ** edges[0], side="right")
+    beyond = ordered[first:]
+    if by_weight is None:
+        density, at_end, quartiles = _counts(beyond, 10**edges).astype(np.float64), 1 - beyond.size / values.size, None
+    else:
+        density = np.histogram(beyond, 10**edges, weights=by_weight[first:])[0]
+        at_end = float(by_weight[:first].sum() / by_weight.sum())
+        middle = (np.cumsum(by_weight) - by_weight / 2) / by_weight.sum()
+        quartiles = np.interp([0.25, 0.5, 0.75], middle, ordered)
     if len(density) > 1:
         mirrored = np.concatenate([density[4::-1], density, density[:-6:-1]])
         density = np.convolve(mirrored, KERNEL, mode="valid")
@@ -1152,8 +1178,8 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
         "n": int(values.size),
         "infinite": n_infinite,
         "mean": mean,
-        "quartiles": rounded(_quartiles(ordered), 4),
-        "at_end": 1 - beyond.size / values.size,
+        "quartiles": rounded(_quartiles(ordered) if quartiles is None else quartiles, 4),
+        "at_end": at_end,
         "zero": bool(ordered[0] == ordered[-1] == 0),
     }
 
@@ -1182,10 +1208,12 @@ def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10
         which = np.searchsorted(inner_edges(n_bins, confidence), confidence, side="left")
         count = np.bincount(which, minlength=n_bins)
         filled = count > 0
-        centre = np.bincount(which, confidence, n_bins)[filled] / count[filled]
+        weight: Any = 1.0 if assay.weights is None else np.tile(assay.weights, model.n_runs)
+        mass = count if assay.weights is None else np.bincount(which, weight, n_bins)
+        centre = np.bincount(which, weight * confidence, n_bins)[filled] / mass[filled]
         for name in names:
             values = model.columns[name].ravel()
-            mean = np.bincount(which, values, n_bins)[filled] / count[filled]
+            mean = np.bincount(which, weight * values, n_bins)[filled] / mass[filled]
             out[name].append({"confidence": centre.tolist(), "mean": mean.tolist(), "n": count[filled].tolist()})
     return out
 

@@ -12,7 +12,7 @@ from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.data import BackwardScore
 from uqassay.evidence.order import MEAN_E, loss_name, order_of
-from uqassay.evidence.ranking import MARKS, intervals_text, limit_notes, only_unit
+from uqassay.evidence.ranking import MARKS, cases_text, intervals_text, limit_notes, only_unit
 from uqassay.evidence.sentences import (
     PRICE,
     advice,
@@ -242,10 +242,7 @@ def compared_sentence(assay: "Assay") -> str:
     classes = "" if assay.of_answers else f" of {counted(assay.n_classes, 'class', 'classes')}"
     if assay.groups is not None:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
-    return (
-        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} "
-        f"on {counted(assay.n_instances, 'question' if assay.of_answers else 'case')}{groups}{classes}{labels}."
-    )
+    return f"{counted(len(assay.candidates), 'model')}{_runs(assay)} on {cases_text(assay)}{groups}{classes}{labels}."
 
 
 def _runs(assay: "Assay") -> str:
@@ -730,8 +727,8 @@ def order_finding(assay: "Assay", at: float) -> str:
 
 def _why(assay: "Assay") -> str:
     """Which model is nearest to the labels, and which says the most precise sets."""
-    distance = {m.name: float(m.columns["distance"].mean()) for m in assay.candidates}
-    size = {m.name: float(m.columns["nonspecificity"].mean()) for m in assay.candidates}
+    distance = {m.name: assay.overall(m.columns["distance"]) for m in assay.candidates}
+    size = {m.name: assay.overall(m.columns["nonspecificity"]) for m in assay.candidates}
     precise = [m.name for m in assay.candidates if m.n_points == 1]
     sets = [name for name in size if name not in precise]
     near, far = min(distance, key=lambda name: distance[name]), number(min(distance.values()), bounded=True)
@@ -1697,7 +1694,7 @@ def _best_accuracy(assay: "Assay") -> float:
     """The greatest accuracy of a model on all instances."""
 
     def found() -> float:
-        return max(float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes)
+        return max(assay.overall(m.columns["correct"]) for m in assay.candidates if m.predicts_classes)
 
     return assay.shared.once("best-accuracy", found)
 

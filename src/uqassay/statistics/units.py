@@ -179,7 +179,7 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
             "sample_weight",
             "at least one weight must be positive",
             "all are 0",
-            "pass None for equal weights",
+            "leave the weights out if all instances count alike",
             code="empty",
         )
     weights = weights / greatest
