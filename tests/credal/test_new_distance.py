@@ -74,7 +74,6 @@ def test_the_loss_has_the_new_distance_in_every_kind_of_set():
 @pytest.mark.usefixtures("le_cam")
 def test_an_assay_and_its_page_have_it(tmp_path):
     from uqassay.report.definitions import definition_of, page_definitions
-    from uqassay.report.page import _definitions
 
     models = {"a": uq.Members(PROBS), "b": uq.Point(PROBS[:, 1])}
     assay = uq.assay(models, Y, distance="le_cam", calibration=(), scales=())
@@ -82,8 +81,9 @@ def test_an_assay_and_its_page_have_it(tmp_path):
     assert len(rows) >= 2
     assert (rows["high"].dropna() <= 1.0).all()
     assert definition_of("le-cam").short == "Le Cam"
-    assert page_definitions(assay.settings, label_distributions=False)["le-cam"].equation == LE_CAM.equation
-    assert _definitions(assay)["distance"].title == "d, the distance (Le Cam)"
+    found = page_definitions(assay.settings, label_distributions=False)
+    assert found["le-cam"].equation == LE_CAM.equation
+    assert found["distance"].title == "d, the distance (Le Cam)"
     assay.to_html(tmp_path / "page.html")
     assert "Le Cam distance" in assay.to_latex(metrics="le-cam")
 

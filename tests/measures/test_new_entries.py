@@ -11,7 +11,6 @@ from uqassay.measures.nonspecificities import NONSPECIFICITIES, Nonspecificity, 
 from uqassay.measures.registry import DECOMPOSITIONS, score_columns
 from uqassay.metrics import CALIBRATION_MEASURES, CalibrationMeasure
 from uqassay.report.definitions import calibration_definitions, definition_of, page_definitions, score_label
-from uqassay.report.page import _definitions
 
 PROBS = np.random.default_rng(0).dirichlet([2, 1, 1], (60, 3))
 Y = np.arange(60) % 3
@@ -45,7 +44,7 @@ def test_a_new_score_is_computed_ranked_defined_and_shown(renyi, tmp_path):
     assert found["estimate"] == pytest.approx(float(uq.metrics.uq_auc_score(errors, expected)))
     assert definition_of("renyi-entropy").equation == renyi.equation
     assert score_label("renyi-entropy") == "renyi entropy"
-    assert _definitions(a)["renyi-entropy"].sentence.startswith(renyi.sentence)
+    assert page_definitions(a.settings, label_distributions=False)["renyi-entropy"].sentence.startswith(renyi.sentence)
     a.to_html(tmp_path / "page.html")
     shift = detect_ood_in_predictions({"a": MEMBERS}, {"a": uq.Members(PROBS[:20])})
     assert float(shift.estimate("a", "renyi-entropy")) == pytest.approx(

@@ -8,6 +8,8 @@ import pytest
 from tests.report.cases import hostile_assay, number, ranked_assay, softmax
 
 import uqassay as uq
+from uqassay.credal.distances import DISTANCES
+from uqassay.measures.registry import SCORES
 from uqassay.report.definitions import definition_of
 from uqassay.report.page import payload, tradeoff_grid
 
@@ -156,6 +158,23 @@ def test_definitions_follow_what_was_computed():
     usual = payload(uq.assay(models, votes.argmax(axis=1)))["definitions"]
     for name in ("accuracy", "pvalue", "nonspecificity", "vacuous"):
         assert usual[name] == definition_of(name)._asdict()
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("measures", [None, ("margin", "upper-entropy")])
+def test_what_the_page_shows_is_defined_and_nothing_else(measures):
+    found = payload(ranked_assay(n=20, measures=measures))
+    rows = found["assay"]["findings"]
+    shown = {row[key] for row in rows for key in ("metric", "score")} & {
+        *SCORES,
+        *(d.metric for d in DISTANCES.values()),
+    }
+    defined = {
+        name for name in found["definitions"] if name in SCORES or "distance" in name or name in ("js", "tv", "kl")
+    }
+    assert shown <= defined
+    assert not measures or "total-variance" not in defined
+    assert not {"js", "tv", "hellinger"} & defined
 
 
 @pytest.mark.usefixtures("coarse")

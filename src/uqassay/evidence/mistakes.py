@@ -17,7 +17,7 @@ from uqassay.measures.registry import SCORES
 from uqassay.metrics.certified_thresholds import CertifiedRefusal, certify, divide, plan_on, whole_errors
 from uqassay.metrics.expected_cost import ExpectedCost, expected_cost_curve
 from uqassay.metrics.names import metric_name
-from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
+from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue, is_constant
 from uqassay.metrics.risk import RankedErrors, Refusals, SelectiveGain, check_coverage, rank_errors
 from uqassay.notes import Note
 from uqassay.results import Shown, ShownTable
@@ -404,7 +404,7 @@ def backward_scores(judged: Judged, *, coverage: float = 0.9) -> tuple[BackwardS
     ('m', 'least-confidence', True, True)
     """
     check_coverage(coverage)
-    pairs = [(m.name, s) for m in judged.candidates for s in scores_of(m, judged) if _differs(m.columns[s])]
+    pairs = [(m.name, s) for m in judged.candidates for s in scores_of(m, judged) if not is_constant(m.columns[s])]
     threads = min(available_cores(), len(pairs))
     if threads > 1 and judged.n_instances >= MANY_SCORES:
         with ThreadPoolExecutor(threads) as pool:
@@ -428,11 +428,6 @@ def backward_notes(found: Sequence[BackwardScore]) -> tuple[Note, ...]:
         Note("backward-score", _sentence(records), {"model": model, "scores": [r.row() for r in records]})
         for model, records in by_model.items()
     )
-
-
-def _differs(values: NDArray[np.float64]) -> bool:
-    """True if a score (R, n) differs between instances in some run; else it ranks nothing, whatever the labels are."""
-    return bool((values != values[:, :1]).any())
 
 
 def _pvalue(judged: Judged, model: str, score: str) -> float | None:

@@ -40,6 +40,7 @@ __all__ = [
     "chance_pvalue",
     "g_auc_score",
     "h_auc_score",
+    "is_constant",
     "paired_ranking_test",
     "pairwise_ranking_tests",
     "uq_auc_score",
@@ -447,7 +448,7 @@ class RankingMetric:
 
 
 def is_constant(uncertainties: Floats) -> bool:
-    """True if all uncertainties of each run are equal, ``(R, n)``."""
+    """True if all uncertainties of each run are equal, ``(R, n)``: they rank nothing, whatever the labels are."""
     return bool((uncertainties == uncertainties[:, :1]).all())
 
 

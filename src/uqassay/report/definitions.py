@@ -369,7 +369,7 @@ def _distance_definition(one: Distance) -> Definition:
 
 
 def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict[str, Definition]:
-    """All definitions, worded for what one assay computed.
+    """The definitions of what one assay computed, in its words: of its distance and its scores alone.
 
     Examples
     --------
@@ -382,10 +382,10 @@ def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict
         sentence = ANSWERS["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}")
         return ANSWERS | {"pvalue": ANSWERS["pvalue"]._replace(sentence=sentence)}
     out: dict[str, Definition] = {}
-    for name in dict.fromkeys((*DEFINITIONS, *SCORES)):
+    for name in dict.fromkeys((*DEFINITIONS, *(score for score in SCORES if score in settings.measures))):
         out[name] = definition_of(name)
         if name == "tradeoff":  # the terms of E stand together
-            out |= {one.metric: _distance_definition(one) for one in DISTANCES.values()}
+            out[settings.distance_metric] = out["distance"] = _distance_definition(settings.distance_entry)
     out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
     size, silence = NONSPECIFICITIES[settings.nonspecificity], out["vacuous"]
     out["nonspecificity"] = _size_definition(size)

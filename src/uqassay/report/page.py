@@ -20,7 +20,7 @@ from uqassay.evidence.tables import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
-from uqassay.report.definitions import Definition, definition_of, page_definitions
+from uqassay.report.definitions import page_definitions
 from uqassay.report.drawings import inline_svg, lens_drawings
 from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
@@ -175,6 +175,7 @@ def payload(
     ('m', [0.0, 0.01, 0.02])
     """
     grid = tradeoff_grid(assay)
+    definitions = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
     stages: dict[str, Callable[[], dict[str, Any]]] = {
         "scores": lambda: _found_before(assay.mistake_ranking()),
@@ -184,7 +185,7 @@ def payload(
             "models": _models(assay),
             "facts": _facts(assay),
             "text": page_sentences(assay),
-            "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
+            "definitions": {name: one._asdict() for name, one in definitions.items()},
         },
         "rankings": lambda: {"ranking": _ranking(assay, grid)},
         "rank sets": lambda: {"rank_sets": rank_sets_section(assay)},
@@ -258,14 +259,6 @@ def _facts(assay: "Assay") -> dict[str, Any]:
 def _stated(assay: "Assay") -> list[str]:
     """What a second table has of each model: distance, non-specificity and uncertainties."""
     return [assay.settings.distance_metric, "nonspecificity", *_facts(assay)["measures"]]
-
-
-def _definitions(assay: "Assay") -> dict[str, Definition]:
-    found = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
-    if assay.of_answers:
-        return found
-    found |= {m: definition_of(m) for m in assay.settings.measures if m in SCORES}
-    return found | {"distance": definition_of(assay.settings.distance_metric)}
 
 
 def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:

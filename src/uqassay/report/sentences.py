@@ -25,6 +25,7 @@ from uqassay.evidence.sentences import (
     within_margin,
 )
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.metrics.ranking import is_constant
 from uqassay.notes import Note, reason
 from uqassay.report.definitions import DEFINITIONS, definition_of, score_label
 from uqassay.text import (
@@ -1408,15 +1409,10 @@ def _left_out(assay: "Assay") -> str:
     """Scores that rank nothing, by model."""
     said = []
     for model in assay.model_names:
-        constant = [score_label(s) for s in assay.uncertainty_names(model) if _is_constant(assay, model, s)]
+        constant = [score_label(s) for s in assay.uncertainty_names(model) if is_constant(assay[model].columns[s])]
         if constant:
             said.append(f"Left out, since the same in every case: {listed(constant)} of {model}.")
     return " ".join(said)
-
-
-def _is_constant(assay: "Assay", model: str, score: str) -> bool:
-    values = assay[model].columns[score]
-    return not bool((values != values[:, :1]).any())
 
 
 def _matrix_templates(assay: "Assay") -> dict[str, str]:

@@ -48,12 +48,8 @@ class PartSum:
 Sums: TypeAlias = tuple[PartSum, ...]
 
 
-def reusable_sums(statistic: "Linearised", units: Units) -> Sums:
-    """Everything about the parts of one statistic that its differences from others need; none where units are not alike."""
-    return sums_of_parts(statistic, units) if is_plain(units) else ()
-
-
 def sums_of_parts(statistic: "Linearised", units: Units) -> Sums:
+    """Everything about the parts of one statistic that its differences from others need."""
     found, weight = [], float(units.sizes.sum())
     for p, part in enumerate(statistic.parts):
         count = units_in(statistic.inside[p], units) + statistic.imaginary
@@ -255,7 +251,7 @@ class AveragedStatistic:
         runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
         mean = averaged(runs)
         values = np.array([run.value for run in runs])
-        return cls(mean, values, reusable_sums(mean, units), n_runs)
+        return cls(mean, values, sums_of_parts(mean, units) if is_plain(units) else (), n_runs)
 
     @property
     def n_rows(self) -> int:
@@ -391,7 +387,7 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
 
     The variance of each part has the factor m/(m − 1) for its m units; groups and weights have the factors and degrees of
     freedom of Bell and McCaffrey for the sizes that they have inside the part. The parts of one stratum get one number of
-    degrees of freedom, the harmonic mean weighted by their variances. `known` holds the `reusable_sums` of its parts.
+    degrees of freedom, the harmonic mean weighted by their variances. `known` holds the `sums_of_parts`.
     """
     influence = units.keep(statistic.influence)
     if statistic.parts:
