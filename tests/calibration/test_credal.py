@@ -131,7 +131,10 @@ def test_one_instance(random_generator):
     assert said(undefined).startswith("the measure is undefined for these labels with 1 case")
     assert undefined.reject(0.1) is False
     assert undefined.to_dict()["weights"] == [None] * 3
-    assert undefined.sentence() == "Whether some mixture of the members is calibrated in the strong sense is undefined."
+    assert (
+        undefined.sentence()
+        == "Whether some mixture of the members has the right probabilities as a whole is undefined."
+    )
 
 
 @pytest.mark.parametrize("null", NULLS)

@@ -199,12 +199,13 @@ def test_sentences():
     labels, members, x = by_side(0, 400, sharpness_of_truth=0.1)
     fixed = instance_dependent_calibration_test(labels, members, x, null="fixed")
     assert (
-        fixed.sentence() == "The combination with the weights that were learnt is not confidence calibrated (p = .01)."
+        fixed.sentence()
+        == "The combination with the weights that were learnt does not have the right confidence (p = .01)."
     )
     assert fixed.sentence(0.005).startswith("99 draws are too few to tell at this level")
     found = instance_dependent_calibration_test(labels, members, x, n_draws=19, measure="ece-classwise")
     assert found.sentence() == (
-        "No weights of the kind that was learnt give a combination that is classwise calibrated (p = .05)."
+        "No weights of the kind that was learnt give a combination with the right probabilities of single classes (p = .05)."
     )
     lucky = instance_dependent_calibration_test(*in_the_family(8, 200), null="fixed")
     assert lucky.sentence(0.01).startswith("The test could not tell the combination with learnt weights from one")

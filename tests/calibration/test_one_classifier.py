@@ -515,7 +515,7 @@ def test_undefined_is_nan_with_a_reason():
     assert test.reject(0.05) is False
     assert test.to_dict()["pvalue"] is None
     assert test.sentence() == (
-        "Whether the classifier is calibrated in the strong sense is undefined: the measure is undefined for these labels "
+        "Whether the classifier has the right probabilities as a whole is undefined: the measure is undefined for these labels "
         "with 1 case."
     )
 
@@ -568,7 +568,7 @@ def test_levels_out_of_reach_are_refused_with_the_smallest_pvalue(sample):
     with refuses("alpha", "needs-draws", got="pass n_draws=19 or more"):
         test.threshold(0.05)
     assert test.sentence(0.05).startswith(
-        "9 draws are too few to tell at this level whether the classifier is confidence"
+        "9 draws are too few to tell at this level whether the classifier has the right confidence"
     )
     with refuses("alpha", "range", got="got 1.5"):
         test.reject(1.5)
@@ -605,7 +605,7 @@ def test_scores_are_tested_on_both_sides(judged, measure, method):
     assert found.sides == "both"
     assert found.pvalue < 0.03
     assert found.direction == "underconfident"
-    assert found.sentence().endswith("; it is underconfident.")
+    assert found.sentence().endswith("; it is too unsure.")
     assert not calibration_test(labels, probs, measure=measure, method=method, n_draws=199).reject()
 
 

@@ -43,6 +43,34 @@ def test_a_change_of_the_choice_leaves_a_range_for_both():
     assert float(first) < 5 / 6 < float(second)
 
 
+def test_each_of_several_ranges_says_its_ties():
+    """c has the mean E of a but for a thousandth, so that it could be as good where a is chosen, and not where b is."""
+    choose = judged({"a": (0.15, 0.3), "b": (0.4, 0.0), "c": (0.1505, 0.3)}, N).headline()[0]
+    first, *_, last = choose.split("; for λ")
+    assert first.endswith(" choose a (c could be as good)")
+    assert " b" in last
+    assert "c could be as good" not in last
+
+
+def test_models_with_the_same_mean_are_both_named():
+    right = np.arange(40) % 4
+    a = uq.assay({"a": uq.Answers(right > 1), "b": uq.Answers(right < 2), "c": uq.Answers(right > 3)}, calibration=())
+    assert a.headline() == ("Choose a or b (which is better cannot be told).",)
+    assert a.verdict()[1].startswith(
+        "The lowest error rate, 0.500, is that of a and b; which is better cannot be told (p = "
+    )
+    same = uq.assay({"a": uq.Answers(right > 1), "b": uq.Answers(right > 1)}, calibration=())
+    assert same.verdict()[1:] == (
+        "The lowest error rate, 0.500, is that of a and b.",
+        "The same loss in every case: a and b.",
+    )
+
+
+def test_the_first_stretch_says_that_it_is_of_tradeoffs():
+    said = " ".join(judged({"a": (0.15, 0.05)}, 18).headline())
+    assert not re.search(r"(^|\. )(Below|Above|From) \d", said)
+
+
 def test_a_change_that_cannot_be_told():
     a = judged({"a": (0.150, 0.21), "b": (0.151, 0.209)}, 300)
     assert "choose a or b (where each is better cannot be told)." in a.headline()[0]
@@ -89,8 +117,8 @@ def test_one_unit_says_only_what_is_in_it(n, groups, only):
     a = judged({"a": (0.15, 0.01), "b": (0.3, 0.01)}, n, groups=groups, width=0.0)
     assert a.headline() == (
         f"From {only} nothing can be said about other cases.",
-        "In it the lowest mean E is that of vacuous for λ up to 0.21, a for λ from 0.22 to 54.31 and class-prior for λ from "
-        "54.32 on.",
+        "In it the lowest mean E is that of saying nothing at all for λ up to 0.21, a for λ from 0.22 to 54.31 and the class "
+        "frequencies for λ from 54.32 on.",
     )
 
 
@@ -130,7 +158,7 @@ def test_equal_models():
     same = predicted(0.15, 0.1, n)
     labels = np.zeros(n, dtype=int)
     a = uq.assay({"a": same, "b": same}, labels, floor=0.2, prior=[0.5, 0.5], calibration=(), n_draws=20)
-    assert a.headline()[0].endswith("choose a (b could be as good).")
+    assert a.headline()[0].endswith("choose a or b (which is better cannot be told).")
 
 
 @pytest.mark.parametrize("j", [2, 4, 12])

@@ -349,6 +349,22 @@ def test_every_assay_has_its_table(case):
         assert float(found(a)["a", "log-loss"].estimate) == pytest.approx(loss)
 
 
+def test_scores_that_are_no_better_than_chance_are_never_best():
+    """Of an uncertainty that is the same in every case, and of one that ranks the mistakes backwards."""
+    right = np.arange(60) % 3 > 0
+    sure = np.linspace(0.5, 0.9, 60)
+    models = {
+        "flat": uq.Answers(right, np.full(60, 0.7)),
+        "backward": uq.Answers(right, np.where(right, 1 - sure, sure)),
+    }
+    for chosen in (models, {**models, "good": uq.Answers(right, np.where(right, sure, 1 - sure))}):
+        rows = {r["model"]: r for r in uq.assay(chosen, calibration=()).metrics(metrics="uq-auc").rows()}
+        assert (rows["flat"]["estimate"], rows["flat"]["best"], rows["flat"]["tied"]) == (0.5, False, False)
+        assert rows["backward"]["estimate"] < 0.5
+        assert not rows["backward"]["best"]
+        assert all(row["best"] == (name == "good") for name, row in rows.items())
+
+
 def test_constant_scores_rank_like_chance():
     y, p = points(("a",))
     constant = uq.Point(np.where(np.arange(3) == 0, 0.6, 0.2) * np.ones((len(y), 1)))

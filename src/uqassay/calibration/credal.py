@@ -32,11 +32,12 @@ from uqassay.calibration.nulls import (
     steps_reached,
 )
 from uqassay.calibration.one_classifier import (
-    CALIBRATED,
     ONE_SIDE,
     UPPER_ALONE,
     ShownVerdict,
+    is_off,
     numbers_of_test,
+    property_of,
     statistic_and_null,
     undefined_notes,
     unseen_notes,
@@ -676,23 +677,24 @@ class CredalCalibrationTest(ShownVerdict, Plain):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
-        what = CALIBRATED.get(self.notion, self.notion)
+        what = property_of(self.notion)
         p = f"{pvalue_text(self.pvalue)}{independence(self.notes)}"
         one_side = ONE_SIDE if UPPER_ALONE in self.notes else ""
         one = self.n_members == 1
         if math.isnan(self.pvalue):
-            return f"Whether {'the classifier' if one else f'some mixture of the {self.noun}'} is {what} is undefined."
+            who = "the classifier" if one else f"some mixture of the {self.noun}"
+            return f"Whether {who} has the right {what} is undefined."
         if self.smallest_pvalue > alpha + 1e-12:
-            return f"{self._most_draws} draws are too few to tell at this level whether a mixture is {what} ({p})."
+            return f"{self._most_draws} draws are too few to tell at this level whether a mixture has the right {what} ({p})."
         if self.reject(alpha):
-            subject = "The classifier is not" if one else f"No mixture of the {self.n_members} {self.noun} is"
-            return f"{subject} {what} ({p})."
+            none = f"No mixture of the {self.n_members} {self.noun} has the right {what}"
+            return f"{is_off(self.notion, 'the classifier') if one else none} ({p})."
         if one:
-            return f"The test could not tell the classifier from one that is {what} ({p})."
+            return f"The test could not tell the classifier from one with the right {what} ({p})."
         top = int(self.weights.argmax())
         return (
-            f"The {self.n_members} {self.noun} can be weighted so that the test could not tell their mixture from one that "
-            f"is {what} ({p}; greatest weight {self.weights[top]:.2f}, on number {top}){one_side}."
+            f"The {self.n_members} {self.noun} can be weighted so that the test could not tell their mixture from one with "
+            f"the right {what} ({p}; greatest weight {self.weights[top]:.2f}, on number {top}){one_side}."
         )
 
     def _shown_title(self) -> str:
@@ -793,7 +795,7 @@ def credal_calibration_test(
     >>> test.reject(), test.n_draws
     (False, 99)
     >>> credal_calibration_test((labels + 1) % 3, members).sentence()
-    'No mixture of the 2 members is confidence calibrated (p = .01).'
+    'No mixture of the 2 members has the right confidence (p = .01).'
     """
     return credal_calibration_tests(
         y_true,

@@ -13,7 +13,7 @@ from uqassay.arrays import Floats, RandomState, as_numeric, check_rows
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, groups_of, hard_labels, independence, member_array
 from uqassay.calibration.nulls import check_alpha, labels_from, monte_carlo_pvalue, smallest_pvalue
-from uqassay.calibration.one_classifier import CALIBRATED, ShownVerdict, numbers_of_test, undefined_notes, unseen_notes
+from uqassay.calibration.one_classifier import ShownVerdict, numbers_of_test, property_of, undefined_notes, unseen_notes
 from uqassay.calibration.weights import two_parts
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import as_frame, positions
@@ -430,20 +430,23 @@ class InstanceDependentCalibrationTest(ShownVerdict):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
-        what = CALIBRATED.get(self.notion, self.notion)
+        what = property_of(self.notion)
         p = f"{pvalue_text(self.pvalue)}{independence(self.notes)}"
         if math.isnan(self.pvalue):
-            return f"Whether the combination with learnt weights is {what} is undefined: {reason(self.notes)}."
+            return (
+                f"Whether the combination with learnt weights has the right {what} is undefined: {reason(self.notes)}."
+            )
         if smallest_pvalue(len(self.null), self.sides) > alpha + 1e-12:
-            return f"{len(self.null)} draws are too few to tell at this level whether the combination is {what} ({p})."
+            few = f"{len(self.null)} draws are too few to tell at this level"
+            return f"{few} whether the combination has the right {what} ({p})."
         if not self.reject(alpha):
-            return f"The test could not tell the combination with learnt weights from one that is {what} ({p})."
+            return f"The test could not tell the combination with learnt weights from one with the right {what} ({p})."
         if self.null_kind == "fixed":
-            return f"The combination with the weights that were learnt is not {what} ({p})."
-        return f"No weights of the kind that was learnt give a combination that is {what} ({p})."
+            return f"The combination with the weights that were learnt does not have the right {what} ({p})."
+        return f"No weights of the kind that was learnt give a combination with the right {what} ({p})."
 
     def _shown_title(self) -> str:
-        on = counted(len(self.test_rows), "instance")
+        on = counted(len(self.test_rows), "case")
         return f"Calibration test of a combination with learnt weights by {self.measure} on {on}"
 
     def _shown_table(self) -> ShownTable:

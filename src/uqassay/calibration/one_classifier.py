@@ -57,8 +57,9 @@ from uqassay.statistics.units import Units, check_draws, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 
 __all__ = [
-    "CALIBRATED",
     "ONE_SIDE",
+    "PROPERTIES",
+    "SURE",
     "UPPER_ALONE",
     "CalibrationTest",
     "Direction",
@@ -68,18 +69,44 @@ __all__ = [
     "confidence_gap",
     "gap_of_hits",
     "hosmer_lemeshow_test",
+    "is_off",
     "numbers_of_test",
+    "property_of",
     "statistic_and_null",
     "undefined_notes",
     "unseen_notes",
 ]
 
 
-CALIBRATED = {
-    "confidence": "confidence calibrated",
-    "classwise": "classwise calibrated",
-    "strong": "calibrated in the strong sense",
+PROPERTIES = {  # what is right if a model is calibrated, by the notion
+    "confidence": "confidence",
+    "classwise": "probabilities of single classes",
+    "strong": "probabilities as a whole",
 }
+SURE = {"overconfident": "too sure", "underconfident": "too unsure"}
+
+
+def property_of(notion: str) -> str:
+    """What a notion of calibration asks to be right.
+
+    Examples
+    --------
+    >>> property_of("classwise"), property_of("my own")
+    ('probabilities of single classes', 'probabilities (my own)')
+    """
+    return PROPERTIES.get(notion, f"probabilities ({notion})")
+
+
+def is_off(notion: str, whose: str) -> str:
+    """The statement that a model is not calibrated.
+
+    Examples
+    --------
+    >>> is_off("confidence", "m"), is_off("strong", "m")
+    ('The confidence of m is off', 'The probabilities as a whole of m are off')
+    """
+    what = property_of(notion)
+    return f"The {what} of {whose} {'is' if what == PROPERTIES['confidence'] else 'are'} off"
 
 
 UPPER_ALONE = Note(
@@ -278,16 +305,16 @@ class CalibrationTest(ShownVerdict, Plain):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
-        what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
+        what, p = property_of(self.notion), pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
-            return f"Whether the classifier is {what} is undefined: {reason(self.notes)}."
+            return f"Whether the classifier has the right {what} is undefined: {reason(self.notes)}."
         if self.smallest_pvalue > alpha + 1e-12:
             few = f"{self.n_groups} groups" if self._few_groups else f"{self.n_draws} draws"
-            return f"{few} are too few to tell at this level whether the classifier is {what} ({p})."
+            return f"{few} are too few to tell at this level whether the classifier has the right {what} ({p})."
         if self.reject(alpha):
             direction = self.direction_at(alpha)
-            return f"The classifier is not {what} ({p}){f'; it is {direction}' if direction else ''}."
-        return f"The test could not tell the classifier from one that is {what} ({p})."
+            return f"{is_off(self.notion, 'the classifier')} ({p}){f'; it is {SURE[direction]}' if direction else ''}."
+        return f"The test could not tell the classifier from one with the right {what} ({p})."
 
     def _shown_title(self) -> str:
         on = f"{counted(self.n_instances, 'case')} of {counted(self.n_classes, 'class', 'classes')}"
@@ -492,12 +519,12 @@ def calibration_test(
     >>> probs = rng.dirichlet([1.0, 1.0, 1.0], 300)
     >>> labels = np.array([rng.choice(3, p=p) for p in probs])
     >>> calibration_test(labels, probs).sentence()
-    'The test could not tell the classifier from one that is confidence calibrated (p = .39).'
+    'The test could not tell the classifier from one with the right confidence (p = .39).'
     >>> sharpened = probs**3 / (probs**3).sum(axis=1, keepdims=True)
     >>> calibration_test(labels, sharpened).sentence()
-    'The classifier is not confidence calibrated (p = .001); it is overconfident.'
+    'The confidence of the classifier is off (p = .001); it is too sure.'
     >>> calibration_test(labels, sharpened, groups=np.arange(300) // 10).sentence()
-    'The classifier is not confidence calibrated (p = .001); it is overconfident.'
+    'The confidence of the classifier is off (p = .001); it is too sure.'
     """
     one_of(method, "method", ("resampled", "asymptotic"))
     check_draws(n_draws)

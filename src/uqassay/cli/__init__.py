@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = f"{problem.filename}: " if problem.filename is not None else ""
         return _refuse(f"{where}{problem.strerror or problem}; check path, permissions and free space.")
     except MemoryError as problem:
-        return _refuse(f"memory: {str(problem).rstrip('.') or 'there is not enough'}; use fewer instances at a time.")
+        return _refuse(f"memory: {str(problem).rstrip('.') or 'there is not enough'}; use fewer cases at a time.")
     except Exception as problem:
         return _own_fault(problem)
 

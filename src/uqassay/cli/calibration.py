@@ -103,9 +103,7 @@ def calibration_test_command(
     models: Models,
     labels: Labels = None,
     groups: Groups = None,
-    instances: Annotated[
-        int | None, option("Test on N instances, chosen at random.", INPUT, metavar="N", min=1)
-    ] = None,
+    instances: Annotated[int | None, option("Test on N cases, chosen at random.", INPUT, metavar="N", min=1)] = None,
     reading: Reading = Reading(),  # noqa: B008
     measure: Annotated[
         list[str] | None,
@@ -139,7 +137,7 @@ def calibration_test_command(
     resample: Annotated[
         bool,
         option(
-            "Draw instances with replacement, as printed; needs --null random where members are mixed.",
+            "Draw cases with replacement, as printed; needs --null random where members are mixed.",
             HOW,
             "--resample",
         ),
@@ -149,7 +147,7 @@ def calibration_test_command(
     held_out: Annotated[
         float | None,
         option(
-            "Find the weights on the other instances, and compare weighted and plain average on this share.",
+            "Find the weights on the other cases, and compare weighted and plain average on this share.",
             MORE,
             metavar="SHARE",
         ),
@@ -256,7 +254,7 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
     if plan.null != "random" or plan.resample:  # else points would be tested as if nothing had been asked for
         fail(
             "--convention",
-            "the authors' code has only the null of a random mixture, with permuted instances",
+            "the authors' code has only the null of a random mixture, with permuted cases",
             f"got {('--resample' if plan.resample else f'--null {plan.null}')}",
             "leave that out, or --convention paper-code",
             code="conflict",
@@ -300,7 +298,7 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
         source = loaded.files["y_true"]
         raise InputError(
             "" if source else "--labels",
-            "a calibration test takes one label for each instance",
+            "a calibration test takes one label for each case",
             "got label distributions or votes",
             "draw one label from each, or take the most frequent",
             code="shape",
@@ -441,7 +439,7 @@ class ErrorOfMean:
 
     @property
     def of_calibrated(self) -> float:
-        """ECE of a calibrated classifier on these instances, on average; nan if it is not known."""
+        """ECE of a calibrated classifier on these cases, on average; nan if it is not known."""
         return next((n.facts["calibrated"] for n in self.ece.notes if n.code == "bias"), float("nan"))
 
     def to_dict(self) -> dict[str, Any]:
@@ -495,7 +493,7 @@ def print_errors(errors: Sequence[ErrorOfMean], level: float) -> None:
     console.print(table)
     said = {
         "ECE": "ECE: mean gap of ten bins, which noise makes too large",
-        "by chance": "by chance: ECE of a calibrated classifier on these instances, on average",
+        "by chance": "by chance: ECE of a calibrated classifier on these cases, on average",
         "RMS": "RMS: root of the mean square gap without the part of noise",
     }
     console.print(Text(explained(said, table), "dim"))
@@ -826,7 +824,7 @@ def print_tests(
         console.print()
         console.print(Text("Weights with the least value", "bold"))
         console.print(weights_table(weighed, console.width))
-        said = "of member 1, 2 and so on; accuracy on the same instances, of the model's own mean and of the mixture"
+        said = "of member 1, 2 and so on; accuracy on the same cases, of the model's own mean and of the mixture"
         console.print(Text(said, "dim"))
     names = shown_names(tests)
     for name, j, test in zip(names, judged, tests, strict=True):
@@ -906,10 +904,10 @@ def second_order_command(
     models: Models,
     votes: Annotated[
         Path | None,
-        option("Votes, at least two for each instance: numbers of votes for each class, an array (n, K).", INPUT),
+        option("Votes, at least two for each case: numbers of votes for each class, an array (n, K).", INPUT),
     ] = None,
     leave_out_few: Annotated[
-        bool, option("Leave out instances with fewer than two votes.", INPUT, "--leave-out-few")
+        bool, option("Leave out cases with fewer than two votes.", INPUT, "--leave-out-few")
     ] = False,
     groups: Groups = None,
     reading: Reading = Reading(),  # noqa: B008
@@ -943,7 +941,7 @@ def second_order_command(
     if votes is None:
         fail(
             "--votes",
-            "votes are needed, at least two for each instance",
+            "votes are needed, at least two for each case",
             "",
             "give them by --votes FILE",
             code="missing",
@@ -1025,7 +1023,7 @@ def _print(found: "Sequence[tuple[str, SecondOrderTest]]", alpha: float, level: 
     console = open_console()
     sizes = sorted({test.n for _, test in found})
     said = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
-    console.print(Text(f"Epistemic variance, stated and observed on {said} instances with votes", "bold"))
+    console.print(Text(f"Epistemic variance, stated and observed on {said} cases with votes", "bold"))
     decimals = decimals_for((test.observed.low, test.observed.high) for _, test in found)
     ratios = [test.ratio for _, test in found]
     columns = {
@@ -1042,7 +1040,7 @@ def _print(found: "Sequence[tuple[str, SecondOrderTest]]", alpha: float, level: 
     words = {
         "stated": "stated: mean variance of the label probabilities, summed over the classes",
         "observed": "observed: mean squared distance of the true label probabilities from the mean of the model",
-        "slope": "slope: of observed on stated, instance by instance; 1 if calibrated",
+        "slope": "slope: of observed on stated, case by case; 1 if calibrated",
     }
     more = f"; each test by itself, not adjusted for the {len(found)}" if len(found) > 1 else ""
     console.print(Text(explained(words, table) + more, "dim"))

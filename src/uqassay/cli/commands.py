@@ -110,7 +110,7 @@ COMMANDS = {
     ),
     "second-order": (
         "cli.calibration:second_order_command",
-        "Compare stated with observed epistemic variance, from two or more votes per instance.",
+        "Compare stated with observed epistemic variance, from two or more votes per case.",
     ),
     "compare": (
         "lab.cli_bench:compare_command",

@@ -424,7 +424,7 @@ def check_calibration_files(files: Sequence[Path], calibration: Sequence[Path]) 
     test = {os.path.realpath(path) for path in files}
     same = [path for path in calibration if os.path.realpath(path) in test]
     if same:
-        raise _not_others(f"{same[0]} is also a file of the test instances")
+        raise _not_others(f"{same[0]} is also a file of the test cases")
 
 
 def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSample", of_own: "Prediction") -> list[Note]:
@@ -452,14 +452,14 @@ def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSampl
         for name, values in getattr(test, part).items()
     )
     if equal:
-        raise _not_others("all gains and estimates are those of the test instances")
+        raise _not_others("all gains and estimates are those of the test cases")
     if of_test.ids is None or of_own.ids is None:
         return []
     shared = int(np.isin(of_own.ids, of_test.ids).sum())
     if not shared:
         return []
     said = (
-        f"{shared:,} of {counted(own.n_instances, 'calibration instance')} with the id of a test instance, which makes the map "
+        f"{shared:,} of {counted(own.n_instances, 'calibration case')} with the id of a test case, which makes the map "
         "look too good: leave them out"
     )
     return [Note("assumption", said, {"shared": shared, "instances": own.n_instances})]
@@ -468,16 +468,16 @@ def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSampl
 def _not_others(got: str) -> InputError:
     return InputError(
         PARAMETER,
-        "must be of other instances than the test, because a map looks better than it is on its own instances",
+        "must be of other cases than the test, because a map looks better than it is on its own cases",
         got,
-        "give predictions for other instances, or leave it out",
+        "give predictions for other cases, or leave it out",
         code="duplicate",
     )
 
 
 def _other_classes(rule: str, got: str) -> InputError:
     return InputError(
-        PARAMETER, rule, got, "give the same models' predictions for instances of the same problem", code="mismatch"
+        PARAMETER, rule, got, "give the same models' predictions for cases of the same problem", code="mismatch"
     )
 
 
@@ -494,7 +494,7 @@ def gain_command(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Predictions of one model without and with more data, for the same instances (two files); or folders of "
+            help="Predictions of one model without and with more data, for the same cases (two files); or folders of "
             "studies that were saved.",
             metavar="BEFORE AFTER | FOLDER...",
             show_default=False,
@@ -506,14 +506,14 @@ def gain_command(
     calibration: Annotated[
         tuple[Path, Path] | None,
         option(
-            "The same two predictions for other instances, on which the map of estimates to gains is fitted; without them it "
-            "is cross-fitted on the test instances.",
+            "The same two predictions for other cases, on which the map of estimates to gains is fitted; without them it "
+            "is cross-fitted on the test cases.",
             INPUT,
             metavar="BEFORE AFTER",
         ),
     ] = None,
     calibration_labels: Annotated[
-        Path | None, option("Labels of the calibration instances.", INPUT, metavar="FILE")
+        Path | None, option("Labels of the calibration cases.", INPUT, metavar="FILE")
     ] = None,
     groups: Groups = None,
     name: Annotated[
@@ -538,7 +538,7 @@ def gain_command(
     cross_fit: Annotated[
         int,
         option(
-            "Folds of the test instances: the estimates of each are mapped by a map of the others. 0 for no map. Not used with "
+            "Folds of the test cases: the estimates of each are mapped by a map of the others. 0 for no map. Not used with "
             "--calibration.",
             HOW,
             metavar="FOLDS",

@@ -1031,7 +1031,7 @@ def _claim(runs: Sequence[JudgedTest], n_given: int) -> CalibrationClaim:
 
 NO_PROBABILITIES = Note("no-test", "class sets state no probabilities that could be calibrated")
 NOT_STATED = Note("no-test", "no confidence is stated that could be calibrated")
-SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
+SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each case")
 WEIGHTED = Note("no-test", "weighted cases are not tested: a test draws labels as if all cases counted alike")
 
 

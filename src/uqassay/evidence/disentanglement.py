@@ -276,7 +276,7 @@ FINDINGS = ("trend", "correlations", "doubts")
 NEARLY_ONE = 0.9  # estimates whose correlation surely exceeds this are called nearly one
 SOURCE_TEXT = {
     "seed": "another seed changes the prediction more",
-    "few-data": "other training instances change it more",
+    "few-data": "other training cases change it more",
     "bias": "the run-averaged prediction is further from the label",
 }
 
@@ -333,7 +333,7 @@ def disentanglement_behaviour(
         if len(sizes.conditions) > 1:
             trend = epistemic_trend_test(epistemic, sizes.conditions, level=level)
         else:
-            notes.append(Note("left-out", "one share of the training instances: no trend"))
+            notes.append(Note("left-out", "one share of the training cases: no trend"))
         missing = _no_sources(sizes)
         if missing:
             notes.append(Note("left-out", f"{missing}: no sources of doubt"))
@@ -384,7 +384,7 @@ def study_correlations(
     """
     name, place = _plain_condition(study)
     if name is None:
-        return None, Note("left-out", "no correlations, which need a condition with all instances and unchanged labels")
+        return None, Note("left-out", "no correlations, which need a condition with all cases and unchanged labels")
     measured = study.measured[name]
     chosen: dict[str, NDArray[Any]] = {}
     same: list[str] = []
@@ -396,7 +396,7 @@ def study_correlations(
             else:
                 chosen[f"{decomposition} {part}"] = values
     if len(chosen) < 2 or measured.n_instances < 2:
-        return None, Note("left-out", "fewer than two different estimates or instances: no correlations")
+        return None, Note("left-out", "fewer than two different estimates or cases: no correlations")
     text = f"{listed(same)}: the same numbers as another estimate"
     return estimate_correlations(chosen, level=level), Note("left-out", text, {"names": same}) if same else None
 
@@ -437,7 +437,7 @@ def _trend_sentences(trend: EpistemicTrend, level: float) -> list[str]:
     if trend.pvalue_falls <= alpha:
         said = [
             f"Epistemic uncertainty falls with more training data: {tau}, {pvalue_text(trend.pvalue_falls)} "
-            f"(sign flips over {counted(n_runs, 'run')}); it rises for {rising} of the instances."
+            f"(sign flips over {counted(n_runs, 'run')}); it rises for {rising} of the cases."
         ]
     elif trend.pvalue_rises <= alpha:
         said = [
@@ -457,7 +457,7 @@ def _trend_sentences(trend: EpistemicTrend, level: float) -> list[str]:
         largest = max(step.pvalue_holm for step in holes)
         relation = "=" if len(holes) == 1 else "≤"
         said.append(
-            f"Its mean rises {steps} of the training instances, an epistemic uncertainty hole "
+            f"Its mean rises {steps} of the training cases, an epistemic uncertainty hole "
             f"({pvalue_text(largest, relation)}, t tests over the runs, adjusted for {counted(len(trend.steps), 'step')})."
         )
     return said
@@ -471,7 +471,7 @@ def _correlation_sentences(found: EstimateCorrelations, decomposition: str, leve
     text = f"rank correlation {_text(between, level)}"
     if between.low > NEARLY_ONE:
         return [
-            f"The aleatoric and the epistemic estimate are nearly one: they put the instances in the same order, {text}."
+            f"The aleatoric and the epistemic estimate are nearly one: they put the cases in the same order, {text}."
         ]
     if between.low > 0:
         return [f"Instances with a higher aleatoric estimate have a higher epistemic one: {text}."]

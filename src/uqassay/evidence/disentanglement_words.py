@@ -378,7 +378,7 @@ def class_sentences(reading: ClassReading) -> tuple[str, ...]:
 def _left_out(reading: ClassReading) -> tuple[str, ...]:
     """Classes that the means do not hold."""
     names = [name for note in reading.notes for name in note.facts.get("classes", ())]
-    return (f"Not in these means, for want of test instances: {listed(names)}.",) if names else ()
+    return (f"Not in these means, for want of test cases: {listed(names)}.",) if names else ()
 
 
 def _better(reading: ClassReading) -> str:
@@ -568,7 +568,7 @@ def legend_sentences(*, level: float = 0.95) -> tuple[str, ...]:
         "r is the correlation of accuracy and confidence (minus the uncertainty) over the conditions of a run, averaged over "
         "the runs on Fisher's scale.",
         "Intervals in brackets are over the runs. Those of one contender in one experiment hold together at "
-        f"{level_text(level)}; with many contenders, some claims are wrong by chance. The test instances are the same in all "
+        f"{level_text(level)}; with many contenders, some claims are wrong by chance. The test cases are the same in all "
         "runs: nothing is said about other test sets.",
     )
 

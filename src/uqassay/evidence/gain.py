@@ -495,7 +495,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
             cross_fit = cross_fitted_map(g, e, bins=options.bins, n_folds=options.cross_fit, **common)
             gain_map, calibrated, values["calibrated"] = cross_fit.gain_map, cross_fit.calibration, cross_fit.mapped
         else:
-            notes.append(_too_few(n_units, "instance" if test.groups is None else "group", options.cross_fit))
+            notes.append(_too_few(n_units, "case" if test.groups is None else "group", options.cross_fit))
     if gain_map is not None:
         notes += [note for note in gain_map.notes if note.code not in COUNTED]
     if test.truth is not None and options.loss == "zero-one":
@@ -885,11 +885,11 @@ def _map_notes(runs: Sequence[RunGain]) -> list[Note]:
     over = f" over {len(maps)} runs" if len(maps) > 1 else ""
     notes = []
     if empty:
-        text = f"map: {empty} of {counted(intervals, 'interval')}{over} without calibration instances, left out"
+        text = f"map: {empty} of {counted(intervals, 'interval')}{over} without calibration cases, left out"
         notes.append(Note("left-out", text, {"empty": empty, "intervals": intervals}))
     if outside:
         text = (
-            f"map: {outside:,} of {counted(points, 'calibration instance')}{over} outside all intervals, counted in the outer "
+            f"map: {outside:,} of {counted(points, 'calibration case')}{over} outside all intervals, counted in the outer "
             "ones"
         )
         notes.append(Note("assumption", text, {"outside": outside, "instances": points}))
@@ -1055,7 +1055,7 @@ class GainStudy(Shown, Saved):
     def _shown_title(self) -> str:
         on = f" on {self.dataset}" if self.dataset else ""
         n = sorted({run.test.n_instances for run in self.runs})
-        each = counted(n[0], "instance") if len(n) == 1 else f"{count(n[0])} to {count(n[-1])} instances"
+        each = counted(n[0], "case") if len(n) == 1 else f"{count(n[0])} to {count(n[-1])} cases"
         return f"Gain from more data of {self.method}{on}: {counted(self.n_runs, 'run')} of {each}"
 
     def _shown_sentences(self) -> Sequence[str]:

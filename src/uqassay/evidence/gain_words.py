@@ -261,10 +261,10 @@ def study_sentence(result: "GainResult") -> str:
     gained = _gain(result.mean_gain.estimate, result.loss)
     where = f"{result.method}: " if result.method else ""
     text = {
-        "above": f"{where}more data gain {gained} on the test instances, on average.",
+        "above": f"{where}more data gain {gained} on the test cases, on average.",
         "below": f"{where}more data lose on average: a gain of {gained}.",
         "unclear": f"{where}the data do not show that more data help on average: a gain of {gained}.",
-        "undefined": f"{where}more data gain {gained} on the test instances, on average.",
+        "undefined": f"{where}more data gain {gained} on the test cases, on average.",
     }[read_gain(result).gain]
     return visible(text[0].upper() + text[1:] if not where else text)
 
@@ -307,19 +307,17 @@ def untold_sentences(results: "Sequence[GainResult]") -> tuple[str, ...]:
     single = [one for one in results if one.n_runs == 1]
     if single:
         said.append(
-            "One run says nothing about other splits and trainings: its intervals are for other test instances alone."
+            "One run says nothing about other splits and trainings: its intervals are for other test cases alone."
         )
     if len(single) < len(results):
-        said.append(
-            "Intervals over the runs say nothing about other data sets: the runs are splits of the same instances."
-        )
+        said.append("Intervals over the runs say nothing about other data sets: the runs are splits of the same cases.")
     without = [estimate_name(one, results) for one in results if one.calibrated_error is None]
     if without:
         names = listed(list(dict.fromkeys(without)), most=4)
-        said.append(f"No map was fitted for {names}: there are no calibration instances, and no folds to cross-fit it.")
+        said.append(f"No map was fitted for {names}: there are no calibration cases, and no folds to cross-fit it.")
     if any(one.n_folds for one in results):
         said.append(
-            "Cross-fitting maps each fold of the test instances by a map of the other folds. It tells how well a map works "
+            "Cross-fitting maps each fold of the test cases by a map of the other folds. It tells how well a map works "
             "on more cases of the same two models, not whether a map of models that were trained on less data would."
         )
     nats = sorted({one.score for one in results if one.score in NATS and one.loss == "zero-one"})
@@ -338,7 +336,7 @@ def gain_legend(results: "Sequence[GainResult]", *, lists: bool = False) -> tupl
     """How to read ρ, EECE and the brackets; with `lists` also the sentences of `gain_sentences` on several estimates."""
     level = level_text(results[0].level)
     crossed = any(one.n_folds for one in results)
-    of_folds = "EECE after a cross-fitted map: that of each fold by itself, in fewer intervals of as many instances."
+    of_folds = "EECE after a cross-fitted map: that of each fold by itself, in fewer intervals of as many cases."
     said = (
         "Gain: loss of the model without more data minus its loss with them; under the zero-one loss it is 1, 0 or −1.",
         "ρ: Spearman's correlation of estimate and gain. It stays far below 1 even for perfect estimates, because most gains "

@@ -35,6 +35,7 @@ PLAIN = ("accuracy", "log-loss", "brier", "ece")
 OF_A_SCORE = ("uq-auc", "aurc")
 OF_ANSWERS = ("accuracy", "ece", "brier", "log-loss")  # without a stated confidence the first alone
 NO_PREDICTION = "a baseline that allows every distribution makes no single prediction"
+CHANCE = {"uq-auc": 0.5, "uq-c-index": 0.5}  # of a random order, which is never the best
 MANY = 10  # with more models the best stand first; with fewer they stand as given
 METRIC_COLUMNS = (
     *("model", "baseline", "metric", "score", "tradeoff", "estimate", *OF_ESTIMATE),
@@ -381,7 +382,7 @@ def _marked(
     if greater is None or len(assay.candidates) == 1:
         return None, None
     first = (max if greater else min)(finite.values(), default=math.nan)
-    best = {name for name, value in finite.items() if value == first}
+    best = {name for name, value in finite.items() if value == first and not value <= CHANCE.get(metric, -math.inf)}
     if metric in CALIBRATION_ERRORS:
         return best, None
     return best, set(rank_sets_of(assay, at, metric, score or None).top_names) & finite.keys()

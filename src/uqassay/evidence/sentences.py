@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from uqassay.calibration.mixtures import independence
-from uqassay.calibration.one_classifier import ONE_SIDE, UPPER_ALONE
+from uqassay.calibration.one_classifier import ONE_SIDE, PROPERTIES, SURE, UPPER_ALONE, is_off, property_of
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch, answer_of
@@ -261,8 +261,9 @@ def _best(assay: Judged, of: dict[str, list[Claim]]) -> str:
     mean, who = number(float(row.estimate)), listed_names(lowest, most=NAMES_IN_VERDICT)
     text = f"the lowest {answer.loss}, {mean}, is that of {who}"
     if answer.kind == "one-unit":  # whose headline has the lowest of models and baselines
-        of_models = f"{who} {_has(lowest)} the lowest {answer.loss} of the models, {mean}"
-        return sentence([_there(answer, of_models)]) if answer.baselines else ""
+        has = f"{who} {_has(lowest)} the lowest {answer.loss}"
+        of_models = _there(answer, f"{has} of the models, {mean}") if answer.priced else f"of the models, {has}, {mean}"
+        return sentence([of_models]) if answer.baselines else ""
     if answer.priced:
         text = _there(answer, f"{who} {_has(lowest)} the lowest {answer.loss}, {mean}")
     best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
@@ -394,10 +395,12 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
 
 def _choices_on_other_inputs(answer: Answer) -> str:
     """How seldom models may fail on inputs unlike those seen for choices at the ends of their ranges."""
-    clauses = []
+    clauses, told = [], _strictest(answer)
     for i, choice in enumerate(answer.choices):
         ends = _at_its_ends(choice)
         untold = choice.sure is None and i >= SHOWN_RANGES  # the headline has room for some of the choices
+        if i < SHOWN_RANGES and told >= max(choice.cases.values(), default=0.0):
+            continue
         if answer.priced and choice.cases and (ends or untold):
             where = ends or range_text(choice.low, choice.high)
             chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
@@ -657,14 +660,14 @@ def _choice(answer: Answer) -> str:
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
-            f"{_where(answer, c)}{'' if k else 'choose '}{name}{_ties(answer, c, most)}"
+            f"{_where(answer, c)}{'' if k else 'choose '}{name}{_ties(answer, c, most) if len(shown) == 1 else _loose(c)}"
             for k, (c, name) in enumerate(zip(shown, names, strict=True))
         ]
     if len(choices) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(choices) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(choices)):
         clauses.append("in between it cannot be told which to choose")
-    if strictest := max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0):
+    if strictest := _strictest(answer):
         who = "each of them" if len({name for c in shown for name in c.models}) > 1 else "it"
         rests_on = f"if {failing_at_most({who: strictest}, answer.distance)}"
     else:
@@ -673,6 +676,12 @@ def _choice(answer: Answer) -> str:
     if rests_on:
         clauses = [f"{clauses[0]}, {rests_on}"] if len(clauses) == 1 else [*clauses, f"this holds {rests_on}"]
     return sentence(clauses)
+
+
+def _strictest(answer: Answer) -> float:
+    """1 over the share of other inputs on which the chosen models may fail, for all that the headline says."""
+    shown = answer.choices[:SHOWN_RANGES]
+    return max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0)
 
 
 def _where(answer: Answer, choice: Recommendation) -> str:
@@ -725,6 +734,16 @@ def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
     if choice.partly:
         parts.append(_at_some(choice))
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _loose(choice: Recommendation) -> str:
+    """The same for one of several ranges, in few words; that each of several chosen models may be better, their "or" says."""
+    loose = (*choice.tied, *choice.partly)
+    if not loose:
+        return ""
+    if len(loose) == 1:
+        return f" ({_at_some(choice) if choice.partly else f'{named(loose[0])} could be as good'})"
+    return f" ({len(loose)} others could be as good{' in part' if choice.partly else ''})"
 
 
 def _number_of(answer: Answer, choice: Recommendation) -> str:
@@ -782,7 +801,7 @@ def none_clauses(answer: Answer) -> list[tuple[str, str]]:
             places.append(f"above λ = {tradeoff(low)}" if not places else f"above {tradeoff(low)}")
     subject = f"{answer.models[0]} is not" if one else "no model is"
     clauses = [("none", f"{listed(places)} {subject} worth using")] if places else []
-    if unclear := [_between(s.low, s.high) for s in _outside(answer)]:
+    if unclear := [_between(s.low, s.high, first=not (places or i)) for i, s in enumerate(_outside(answer))]:
         whom = answer.models[0] if one else "any model"
         unknown = "that cannot be told" if places else f"it cannot be told whether {whom} is worth using"
         clauses.append(("open", f"{listed(unclear)} {unknown}"))
@@ -798,10 +817,14 @@ def _outside(answer: Answer) -> list[Stretch]:
     return [s for s in opened if s.high <= first or s.low >= last]
 
 
-def _between(low: float, high: float) -> str:
+def _between(low: float, high: float, *, first: bool) -> str:
+    """A stretch of λ; the `first` of a sentence says what it is of."""
+    at = "λ = " if first else ""
     if np.isinf(high):
-        return f"above {tradeoff(low)}"
-    return f"below {tradeoff(high)}" if low == 0 else f"from {tradeoff(low)} to {tradeoff(high)}"
+        return f"above {at}{tradeoff(low)}"
+    if low == 0:
+        return f"below {at}{tradeoff(high)}"
+    return f"{'for λ ' if first else ''}from {tradeoff(low)} to {tradeoff(high)}"
 
 
 # -- one instance or group ------------------------------------------------------------------------------------------------
@@ -810,7 +833,7 @@ def _between(low: float, high: float) -> str:
 def _one_unit(answer: Answer) -> list[str]:
     only = "1 group" if answer.grouped else "1 case"
     clauses = [
-        f"{listed_names(names, last='or')}{f' {range_text(low, high)}' if answer.priced else ''}"
+        f"{listed(list(map(_in_words, names)), last='or')}{f' {range_text(low, high)}' if answer.priced else ''}"
         for low, high, names in answer.lowest
     ]
     return [
@@ -819,18 +842,16 @@ def _one_unit(answer: Answer) -> list[str]:
     ]
 
 
+def _in_words(name: str) -> str:
+    return BASELINES_IN_WORDS.get(name) or named(name)
+
+
 # The calibration tests of an assay in words, made once for the verdict, the page and the terminal.
 #
 # The outcomes are data (`calibration_claims`); the sentences follow from them. Nothing else words these outcomes.
 
 SHOWN_MODELS = 4  # names in one sentence, before the others are counted
 SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
-PROPERTIES = {  # what is right if a model is calibrated, by the notion
-    "confidence": "confidence",
-    "classwise": "probabilities of single classes",
-    "strong": "probabilities as a whole",
-}
-SURE = {"overconfident": "too sure", "underconfident": "too unsure"}
 
 
 def measure_label(name: str) -> str:
@@ -859,7 +880,7 @@ def claim(judged: JudgedTest) -> str:
     'The confidence of m is off (confidence ECE, p < .001); it is too sure by 90 points.'
     """
     test = judged.test
-    what, by = judged_property(test.notion), measure_label(test.measure)
+    what, by = property_of(test.notion), measure_label(test.measure)
     subject = _subject(judged)
     if judged.outcome == "undefined":
         return f"Whether {subject} has the right {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
@@ -871,7 +892,7 @@ def claim(judged: JudgedTest) -> str:
     if judged.mixed:
         return f"Reweighting {_members(test)} cannot calibrate the {what} {p}."
     direction = f"; it is {SURE[judged.direction]}{_points([judged])}" if judged.direction else ""
-    return f"The {what} of {subject} {_are([what])} off {p}{direction}."
+    return f"{is_off(test.notion, subject)} {p}{direction}."
 
 
 def advice(judged: JudgedTest) -> tuple[str, ...]:
@@ -893,17 +914,6 @@ def _subject(judged: JudgedTest) -> str:
     if judged.mixed:
         return f"some mixture of {_members(judged.test)}"
     return f"the mean of {judged.test.model}" if judged.of_mean else judged.test.model
-
-
-def judged_property(notion: str) -> str:
-    """What a notion of calibration asks to be right.
-
-    Examples
-    --------
-    >>> judged_property("classwise"), judged_property("my own")
-    ('probabilities of single classes', 'probabilities (my own)')
-    """
-    return PROPERTIES.get(notion, f"probabilities ({notion})")
 
 
 def _are(properties: Sequence[str]) -> str:
@@ -994,7 +1004,7 @@ def _rejected(
     defined: Sequence[JudgedTest],
 ) -> str:
     """The clause on models with the same rejections."""
-    properties = [judged_property(notion) for notion in notions]
+    properties = [property_of(notion) for notion in notions]
     names, p = list(models), _pvalues(models, defined)
     if kind == "mixtures":
         return f"reweighting {_mixed(models)} cannot calibrate the {listed(properties, last='or')} ({p})"

@@ -53,8 +53,8 @@ function testsTable(t) {
   ];
   const head = ([title, define, cls]) =>
     el("th", { scope: "col", class: cls ?? null }, title, define ? "\u00a0" : null, define ? what(define) : null);
-  const group = ({ measure, adjective, label }) => {
-    const question = fillTemplate(t.text.question, { adjective });
+  const group = ({ measure, property, label }) => {
+    const question = fillTemplate(t.text.question, { property });
     const capital = `${label[0].toUpperCase()}${label.slice(1)}`;
     const held = el("span", { class: "held" }, capital, "\u00a0", what(measure), el("span", { class: "soft" }, ` ${question}`));
     const title = el("th", { scope: "rowgroup", class: "text", colspan: heads.length }, held);

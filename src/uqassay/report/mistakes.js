@@ -71,7 +71,7 @@ function refusalPiece(it) {
     const rows = it.judged().filter((m) => !m.unmixed).map((m) => refusalRow(it, m, k));
     const places = percentPlaces(rows.flatMap((r) => [r.kept, r.gain].map((e) => e.slice(1))));
     tellFinding("lens-mistakes", it.view().refusal[k]);
-    const caption = it.text.votes || null;
+    const caption = [it.text.alone, it.text.votes].filter(Boolean).join(" ");
     if (rows.length > 1) fillModelTable(holder, refusalColumns(it, rows, places), rows, { caption });
     else fill(holder);
     fill(note, [it.view().absent, it.view().refusal_notes[k]].filter(Boolean).join(" "));

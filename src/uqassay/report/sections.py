@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from uqassay.arrays import Floats, available_cores
-from uqassay.calibration.one_classifier import CALIBRATED
+from uqassay.calibration.one_classifier import property_of
 from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.data import ChosenColumns, with_numbered_groups
 from uqassay.evidence.findings import subset_rows
@@ -863,7 +863,7 @@ def _measure(measure: str, notion: str, judged: Iterable[JudgedTest]) -> dict[st
     return {
         "measure": measure,
         "label": measure_label(measure),
-        "adjective": CALIBRATED.get(notion, notion),
+        "property": property_of(notion),
         "places": decimals_of(v for t in mine for v in (t.statistic, t.mean_value)),
     }
 

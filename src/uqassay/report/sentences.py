@@ -1205,7 +1205,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "pvalue_title": "p",
         "mean_alone": "the mean is all that was tested",
         "no_members": "no members",
-        "question": "– is the model, or some mixture of its members, {adjective}?",
+        "question": "– has the model, or some mixture of its members, the right {property}?",
         "heads": {
             "model": "Model",
             "outcome": "Outcome",
@@ -1363,6 +1363,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
             "outcome": "Outcome",
         },
         "votes": "Accuracy is the share of the votes for the predicted class." if votes else "",
+        "alone": f"{level} intervals of each model alone; the finding above adjusts its own for the choice of the model.",
         "refusal_title": "The gain from refusing",
         "refusal_table": "The gain from refusing",
         "kept": "Accuracy of the {share} kept",

@@ -532,7 +532,7 @@ def _facts(studies: Sequence[GainStudy], results: Sequence[GainResult]) -> list[
             "binning": options.binning,
             "map": _map_of(study, results),
         }
-        facts |= {f"instances, {name}": size for name, size in study.runs[0].sizes.items()}
+        facts |= {f"cases, {name}": size for name, size in study.runs[0].sizes.items()}
         found.append((", ".join(filter(None, (study.method, study.dataset))), facts | dict(study.facts)))
     return found
 

@@ -60,7 +60,7 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
         "nav_untold": "What cannot be told",
         "table": "Estimates of epistemic uncertainty",
         "table_note": (
-            f"Means over the runs with their {intervals} below; with one run the intervals are over its instances. Gain where "
+            f"Means over the runs with their {intervals} below; with one run the intervals are over its cases. Gain where "
             "the most uncertain 10 % of the cases wait for more data, and where a random choice of as many waits."
         ),
         "delay": "Delay curves",
@@ -76,11 +76,11 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
         ),
         "map": "Map γ",
         "cross_fit_caption": (
-            "The gain that the map reads from an estimate. Black: fitted on all test instances, for later cases. Thin: without "
+            "The gain that the map reads from an estimate. Black: fitted on all test cases, for later ones. Thin: without "
             "one fold each; they give the mapped estimates of that fold."
         ),
         "map_caption": (
-            "The gain that the map reads from an estimate; it is fitted on calibration instances, never on the test instances."
+            "The gain that the map reads from an estimate; it is fitted on calibration cases, never on the test cases."
         ),
         "one_delay": "Delay curve",
         "one_delay_caption": "The same curve as above, for this estimate alone.",
@@ -157,7 +157,7 @@ def disentanglement_text(*, level: float = 0.95) -> dict[str, str]:
         "label-noise_caption": "The aleatoric uncertainty should rise as the accuracy falls; the epistemic should stay.",
         "left-out-class": "Classes left out of the training",
         "left-out-class_caption": (
-            f"ROC-AUC of each estimate for the instances of the class left out, with {intervals} over the runs. This "
+            f"ROC-AUC of each estimate for the cases of the class left out, with {intervals} over the runs. This "
             "experiment is not part of the disentanglement error."
         ),
         "curves_note": f"Lines: means over the runs with {level_text(level)} bands. Dashed: the expected behaviour.",
@@ -191,7 +191,7 @@ def disentanglement_text(*, level: float = 0.95) -> dict[str, str]:
         "head_accuracy": "Accuracy",
         "expected_curve": "expected",
         "mean": "mean",
-        "quantile": "quantile of the instances",
+        "quantile": "quantile of the cases",
         "floor": "floor",
         "together": "one estimate under both names",
         "line_chance": "chance",

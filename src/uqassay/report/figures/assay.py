@@ -875,7 +875,7 @@ def plot_reliability(
     draw_reliability(ax, assay, bins)
     if len(names) == 1:
         _write_counts(ax, bins[names[0]])
-    size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
+    size = "numbers: cases" if len(names) == 1 else "marker area: share of cases"
     headline(ax, resampled_units(assay), f"{interval_level(assay)} bands", size, taken=beside(ax, labels))
     draw_legend(ax, [swatch(looks(assay)[name], label) for name, label in zip(names, labels, strict=True)])
     return ax
@@ -1042,7 +1042,7 @@ def _heat_map(ax: Any, x: Floats, y: Floats, *, x_end: float) -> None:
         rasterized=True,
     )
     bar = ax.figure.colorbar(mesh, cax=ax.inset_axes([1.03, 0.0, 0.035, 1.0]))
-    bar.set_label("instances", size=text_size())
+    bar.set_label("cases", size=text_size())
     bar.ax.tick_params(labelsize=text_size())
     ax.set_xlim(x_edges[0] - 0.01 * ends[0], 1.02 * ends[0])
     ax.set_ylim(y_edges[0] - 0.01 * ends[1], 1.03 * ends[1])
@@ -1144,7 +1144,7 @@ def plot_mistake_ranking(
     ax.set_yticks([at for at, (_, row) in enumerate(lines) if row is not None], names)
     label_axes(ax, plain(DEFINITIONS[metric].title) + ("" if better > 0 else ", lower is better"), taken=taken)
     constant = sum(s not in ranked_scores(assay, m) for m in shown for s in assay.uncertainty_names(m))
-    left_out = f"left out: {constant} that are the same in every instance" if constant and scores is None else ""
+    left_out = f"left out: {constant} that are the same in every case" if constant and scores is None else ""
     headline(ax, resampled_units(assay), left_out, taken=taken)
     return ax
 
@@ -1332,7 +1332,7 @@ def tenths_of(coverages: Sequence[float]) -> list[int]:
 
 def _risk_labels(assay: "Assay") -> tuple[str, str]:
     wrong = "votes against the prediction" if assay.labels.ndim == 2 else "error rate of what is kept"
-    return "coverage: share of the instances kept, least uncertain first", f"risk: {wrong}"
+    return "coverage: share of the cases kept, least uncertain first", f"risk: {wrong}"
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -1617,7 +1617,7 @@ def plot_expected_cost(
     )
     first = next(iter(named.values()))
     bands = f"bands: pointwise {level_text(first.level)} intervals" if len(named) <= BANDED else ""
-    headline(ax, counted(first.keep_all.n, "instance"), bands, taken=beside(ax, [*labels, *simple]))
+    headline(ax, counted(first.keep_all.n, "case"), bands, taken=beside(ax, [*labels, *simple]))
     draw_legend(ax, [*handles, kept, passed])
     return ax
 
@@ -1659,7 +1659,7 @@ def plot_coverage_curve(
     handles = [swatch(look_at(k), label) for k, label in enumerate(labels)]
     label_axes(ax, "mean non-specificity (nats)", "share of the labels covered")
     first = next(iter(named.values()))
-    said = (counted(first.coverage[0].n, "instance"), f"{level_text(first.coverage[0].level)} intervals")
+    said = (counted(first.coverage[0].n, "case"), f"{level_text(first.coverage[0].level)} intervals")
     if labels:
         headline(ax, *said, taken=beside(ax, labels))
         draw_legend(ax, handles)

@@ -137,8 +137,8 @@ def one_test(
 def instances_tested(t: "ModelCalibration") -> str:
     """On how many instances a test was made."""
     if t.n_tested == t.n_instances:
-        return counted(t.n_tested, "instance")
-    return f"{count(t.n_tested)} of {counted(t.n_instances, 'instance')}"
+        return counted(t.n_tested, "case")
+    return f"{count(t.n_tested)} of {counted(t.n_instances, 'case')}"
 
 
 def run_of(assay: "Assay", t: "ModelCalibration") -> str:
@@ -623,8 +623,8 @@ def plot_second_order(
     first = next(iter(named.values()))
     level = f"{level_text(first.observed.level)} intervals"
     if len(named) > 1:
-        headline(ax, counted(first.n, "instance"), level, taken=beside(ax, labels))
+        headline(ax, counted(first.n, "case"), level, taken=beside(ax, labels))
         draw_legend(ax, handles)
     else:
-        headline(ax, counted(first.n, "instance"), f"{first.by} {pvalue_text(first.pvalue)}", level)
+        headline(ax, counted(first.n, "case"), f"{first.by} {pvalue_text(first.pvalue)}", level)
     return ax

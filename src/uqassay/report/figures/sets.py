@@ -141,7 +141,7 @@ def plot_simplex(
             )
         credal = prediction[row % prediction.n_instances].credal()
         names = names if names is not None else prediction.class_names
-        title = f"instance {_called(prediction, row)}"
+        title = f"case {_called(prediction, row)}"
     else:
         source = credal = _as_points(points_or_prediction)
         title = ""
@@ -606,10 +606,10 @@ def plot_set_sizes(
         names = chosen if assay.ids is None else assay.ids[chosen]
         words = fitting([str(name) for name in names], 60)
         ax.set_xticks(place, words, rotation=90)
-        below, label = text_width(words) - text_size(), "instance"
+        below, label = text_width(words) - text_size(), "case"
     else:
         ax.set_xticks([])
-        label = "instances, by mean probability" if rows is None else "instances, in the order given"
+        label = "cases, by mean probability" if rows is None else "cases, in the order given"
     label_axes(ax, label, "probability of the predicted class")
     size = np.maximum(high - low, 0.0)
     headline(

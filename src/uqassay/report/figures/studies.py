@@ -254,7 +254,7 @@ def plot_epistemic_map(
             "make the study with calibration instances, or pass cross_fit=5 to its result",
             code="missing",
         )
-    longest = ["map γ of all instances"] * (3 if legend else 0)
+    longest = ["map γ of all cases"] * (3 if legend else 0)
     ax = axes_for(ax, width, 2.3, legend=longest)
     look = GAIN_LOOKS["calibrated"]
     knots = np.concatenate([one.knots for one in maps])
@@ -269,7 +269,7 @@ def plot_epistemic_map(
     handles = [swatch(look._replace(marker=""), "map γ without one fold" if folds else many)]
     if len(drawn) > 1:
         ax.plot(x, np.mean([one.transform(x) for one in maps], axis=0), color="#000000", linewidth=1.6)
-        name = "mean" if len(maps) > 1 else "map γ of all instances"
+        name = "mean" if len(maps) > 1 else "map γ of all cases"
         handles.append(swatch(Look("#000000", "", "-", ""), name))
     bottom, top = ax.get_ylim()
     same = x[(x >= bottom) & (x <= top)]
@@ -794,7 +794,7 @@ def _key(term: Term) -> Any:
 SOURCES = {"seed": "seed", "few-data": "few data", "bias": "bias of the family"}
 DARK = 0.55  # correlations beyond this are written in white
 BARRED = 70.0  # points that the bar of colours takes
-TREND = ("90 % of the instances", "50 % of the instances", "mean of a run", "mean of the runs", "a step that rises")
+TREND = ("90 % of the cases", "50 % of the cases", "mean of a run", "mean of the runs", "a step that rises")
 
 
 def plot_estimate_correlations(
@@ -892,7 +892,7 @@ def plot_epistemic_trend(found: "EpistemicTrend", *, ax: "Axes | None" = None, w
         handle.set_label(label)
     shares = [_share(share) for share in found.shares]
     _share_axis(ax, shares)
-    label_axes(ax, "share of the training instances", "epistemic uncertainty")
+    label_axes(ax, "share of the training cases", "epistemic uncertainty")
     ax.set_ylim(bottom=min(0.0, float(low.min())))
     tau = found.mean_tau
     title = f"mean τ {estimate_text(float(tau), tau.low, tau.high, level=tau.level, decimals=2)}"
@@ -950,7 +950,7 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None, width
     _share_axis(ax, [_share(share) for share in found.shares])
     ax.set_xlim(-0.5, len(found.shares) - 0.5)
     ax.set_ylim(-1.0, 1.0)
-    label_axes(ax, "share of the training instances", "correlation with the source")
+    label_axes(ax, "share of the training cases", "correlation with the source")
     headline(ax, "Sources of doubt that the estimate follows", found.notes[0].text, taken=beside(ax, labels))
     draw_legend(ax, handles)
     return ax
