@@ -12,7 +12,7 @@ from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.data import BackwardScore
 from uqassay.evidence.order import MEAN_E, loss_name, order_of
-from uqassay.evidence.ranking import MARKS, cases_text, intervals_text, limit_notes, only_unit
+from uqassay.evidence.ranking import MARKS, cases_text, intervals_text, limit_notes, lowest_of, only_unit
 from uqassay.evidence.sentences import (
     PRICE,
     advice,
@@ -631,10 +631,10 @@ def order_templates(assay: "Assay") -> dict[str, str]:
     """The sentence on the order at one λ by the kind of the finding."""
     loss = loss_name(assay)
     if order_of(assay).priced:
-        lowest, start = f"At λ = {{tradeoff}} {{model}} has the lowest {loss}, {{estimate}}", "At λ = {tradeoff} the"
+        lowest, start = f"At λ = {{tradeoff}} {{who}} the lowest {loss}, {{estimate}}", "At λ = {tradeoff} the"
         best, no_model = f"{lowest}, and is the best of the {{models}} models", "At λ = {tradeoff} no"
     else:
-        lowest, start, no_model = f"The lowest {loss}, {{estimate}}, is that of {{model}}", "The", "No"
+        lowest, start, no_model = f"The lowest {loss}, {{estimate}}, is that of {{who}}", "The", "No"
         best = f"{lowest}, the best of the {{models}} models"
     return {
         "infinite": f"{no_model} model has a finite {loss}.",
@@ -642,6 +642,7 @@ def order_templates(assay: "Assay") -> dict[str, str]:
         "alone": f"{lowest}{{end}}",
         "best": f"{best}{{end}}",
         "within": f"{lowest}{{end}}",
+        "equal": f"{lowest}; which is better cannot be told{{end}}",
         "tied": f"{lowest}; {{others}} could be as good{{end}}",
         "untested": f"{lowest}; whether {{others}} could be as good cannot be tested{{end}}",
     }
@@ -677,10 +678,9 @@ def order_values(assay: "Assay", at: float) -> dict[str, Any]:
     level_with = [r for r in rivals if r.top]
     near = [r for r in rivals if r.pvalue_no_worse <= alpha]  # also of models that are shown to be worse
     rest = [r for r in level_with if r not in near]
-    others, shown = (
-        listed_names([r.model for r in rest], most=SHOWN_NAMES),
-        could_have_shown([r.detectable for r in rest]),
-    )
+    lowest = lowest_of(ranked)
+    loose = [r.model for r in rest if r.model not in lowest]
+    others, shown = listed_names(loose, most=SHOWN_NAMES), could_have_shown([r.detectable for r in rest])
     clauses, within = [], list[str]()
     if near and settings.margin is not None:
         within = [within_margin([r.model for r in near], settings.margin, [r.pvalue_no_worse for r in near])]
@@ -692,17 +692,20 @@ def order_values(assay: "Assay", at: float) -> dict[str, Any]:
     elif winner.rank_high == 1:
         said, clauses = "best", within
     elif level_with:
-        said, clauses = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied", within
-        if len(rest) < len(level_with):
+        said, clauses = "tied" if loose else "equal", within
+        if any(math.isnan(r.pvalue_adjusted) for r in level_with):
+            said = "untested" if loose else "alone"
+        elif len(rest) < len(level_with):
             said = "within"
-            clauses = [*within, *([f"{others} could be as good"] if rest else [])]
+            clauses = [*within, *([f"{others} could be as good"] if loose else [])]
         clauses = [*clauses, *([shown] if shown else [])]
-    below = [name for name in winner.below if name in order_of(assay).yardsticks]
+    priced, below = order_of(assay).priced, [name for name in winner.below if name in order_of(assay).yardsticks]
     if below:
         clauses.append(_lower(below))
     return {
         "said": said,
         "model": winner.model,
+        "who": listed_names(lowest, most=SHOWN_NAMES) + (f" {'has' if len(lowest) == 1 else 'have'}" if priced else ""),
         "models": len(ranked),
         "others": others,
         "end": "".join(f"; {clause}" for clause in clauses) + ".",

@@ -292,7 +292,7 @@ def at_tradeoff(value: float) -> str:
 
 def resampled_units(assay: Judged) -> str:
     """Number of instances, and of groups if groups are resampled."""
-    text = counted(assay.n_instances, "case" if assay.weights is None else "weighted instance")
+    text = counted(assay.n_instances, "case" if assay.weights is None else "weighted case")
     if assay.groups is not None:
         text += f" in {counted(len(np.unique(assay.groups)), 'group')}"
     return text
