@@ -742,10 +742,13 @@ def _why(assay: "Assay") -> str:
             return f"{near} predicts {one_set}; its mean distance to the label is {far}."
         mean = number(size[near], bounded=True)
         return f"The mean distance of {near} to the label is {far}, its mean non-specificity {mean}."
+    nearest: list[str] = []
     if math.isinf(distance[near]):
         start = "The mean distance to the label is infinite for every model"
     else:
-        start = f"In this test set {near} is nearest to the labels (mean distance {far})"
+        nearest = [name for name in distance if distance[name] == distance[near]]
+        who = f"{listed_names(nearest, most=SHOWN_NAMES)} {'is' if len(nearest) == 1 else 'are'}"
+        start = f"In this test set {who} nearest to the labels (mean distance {far})"
     if not sets:
         return f"{start}; every model predicts {one_set}."
     small = min(sets, key=lambda name: size[name])
@@ -755,8 +758,11 @@ def _why(assay: "Assay") -> str:
         rest = "" if len(sets) == 1 else " the smallest"
         points = f"{listed_names(precise, most=SHOWN_NAMES)} {verb} {one_set}"
         return f"{start}; {points}, and {small} has{rest} sets of mean non-specificity {mean}."
-    who = "it also" if small == near and not math.isinf(distance[near]) else small
-    return f"{start}; {who} has the smallest sets (mean non-specificity {mean})."
+    smallest = [name for name in sets if size[name] == size[small]]
+    if len(smallest) == 1 and nearest == smallest:
+        return f"{start}; it also has the smallest sets (mean non-specificity {mean})."
+    who = f"{listed_names(smallest, most=SHOWN_NAMES)} {'has' if len(smallest) == 1 else 'have'}"
+    return f"{start}; {who} the smallest sets (mean non-specificity {mean})."
 
 
 # -- instances and method ------------------------------------------------------------------------------------------------
