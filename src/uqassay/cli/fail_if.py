@@ -376,7 +376,7 @@ def _finding(check: CheckTerm, row: dict[str, Any]) -> str:
         how = f"{level_text(row['level'])} interval {low} to {high}{row.get('adjusted', '')}"
         interval = f" ({how})" if row["low"] != row["high"] else ""
     score = row["score"] if check.metric == OF_MEASURES else check.score
-    what = check.metric if score is None else f"{check.metric} of {score}"
+    what = row.get("what", check.metric) if score is None else f"{check.metric} of {score}"
     return f"{what} of {row['model']} is {value}{interval}"
 
 
@@ -396,7 +396,9 @@ def _rows_of(check: CheckTerm, assay: "Assay") -> list[dict[str, Any]]:
     with _about_check(check):
         d = difference_of(assay, one, other, check.metric, tradeoff=at, score=check.score)
     ends = {"estimate": float(d), "low": d.low, "high": d.high, "level": d.level, "notes": d.notes}
-    return [{"model": f"{one} − {other}", "score": check.score, "adjusted": ", adjusted for all pairs", **ends}]
+    what = loss_name(assay) if check.metric == "unified" and not order_of(assay).priced else check.metric
+    words = {"what": what, "adjusted": ", adjusted for all pairs"}
+    return [{"model": f"{one} − {other}", "score": check.score, **words, **ends}]
 
 
 def _pair(check: CheckTerm, assay: "Assay", between: str) -> tuple[str, str]:
