@@ -147,7 +147,7 @@ def test_what_is_undefined_cannot_pass(files, run):
         (["--held-out", "1"], "--held-out: must lie strictly between 0 and 1; got 1"),
         (["--held-out", "0.5", "--level", "95"], "--level: must lie strictly between 0 and 1"),
         (["--instances", "61"], "--instances: there are 60; got 61"),
-        (["--labels", "votes.npy"], "votes.npy: a calibration test takes one label for each instance; got label distributions"),
+        (["--labels", "votes.npy"], "votes.npy: a calibration test takes one label for each case; got label distributions"),
         (["--labels", "short.npy"], "short.npy: "),
         (["--labels", "absent.npy"], "absent.npy"),
         (["--groups", "short.npy"], "short.npy: "),

@@ -169,9 +169,9 @@ OWN = ("--labels", "labels.npy", "--calibration-labels", "labels.npy", *QUICK, "
     ("own", "said"),
     [
         (["before2.npz", "before2.npz"], "before2.npz is given twice"),
-        (["before.npz", "after.npz"], "before.npz is also a file of the test instances"),
-        (["before2.npz", "./after.npz"], "after.npz is also a file of the test instances"),
-        (["copy.npz", "copy2.npz"], "all gains and estimates are those of the test instances"),
+        (["before.npz", "after.npz"], "before.npz is also a file of the test cases"),
+        (["before2.npz", "./after.npz"], "after.npz is also a file of the test cases"),
+        (["copy.npz", "copy2.npz"], "all gains and estimates are those of the test cases"),
         (["two.npz", "two2.npz"], "must have the 3 classes of the test predictions"),
         (["named.npz", "named2.npz"], "must have the class names of the test predictions"),
         (["named.npz", "after2.npz"], "--calibration, after: must name the classes"),
@@ -208,7 +208,7 @@ def test_shared_ids_are_told(pair, run, monkeypatch):
         *("gain", "before.npz", "after.npz", "--labels", "labels.npz", *QUICK),
         *("--calibration", "before2.npz", "after2.npz", "--calibration-labels", "labels2.npz"),
     )
-    assert "10 of 60 calibration instances with the id of a test instance" in ran.out + ran.err
+    assert "10 of 60 calibration cases with the id of a test case" in ran.out + ran.err
 
 
 def test_class_names_for_labels_in_words(pair, run):

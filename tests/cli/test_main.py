@@ -110,7 +110,7 @@ def test_ctrl_c(monkeypatch, run):
     [
         (PermissionError(13, "Permission denied", "page.html"), "page.html: Permission denied; check path"),
         (OSError(28, "No space left on device"), "No space left on device; check path"),
-        (MemoryError("Unable to allocate 3 TiB"), "memory: Unable to allocate 3 TiB; use fewer instances"),
+        (MemoryError("Unable to allocate 3 TiB"), "memory: Unable to allocate 3 TiB; use fewer cases"),
     ],
 )
 def test_the_machine_refuses(problem, sentence, monkeypatch, run):

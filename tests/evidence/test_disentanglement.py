@@ -335,7 +335,7 @@ def test_without_the_dataset_size_experiment():
     assert codes(found)[0] == "left-out"
     assert found.correlations is None or found.correlations.names
     only_out = made_study("perfect", without=("dataset-size", "label-noise"))
-    assert "need a condition with all instances" in said(disentanglement_behaviour(only_out, BY))
+    assert "need a condition with all cases" in said(disentanglement_behaviour(only_out, BY))
 
 
 def test_estimates_with_the_same_numbers_count_once():
@@ -834,7 +834,7 @@ def test_classes_that_the_means_do_not_hold_are_named():
     for n_runs, study_ in ((3, study), (1, made_study("perfect", n_runs=1))):
         given = replace(study_, measured={"left-out-class": replace(partly, **_first(partly, n_runs))})
         said = class_sentences(read_classes(given, IT))
-        assert said[-1] == "Not in these means, for want of test instances: virginica."
+        assert said[-1] == "Not in these means, for want of test cases: virginica."
 
 
 def _first(measured, n_runs):

@@ -61,7 +61,7 @@ def test_a_cross_fitted_map_is_named():
     assert "Thin: without one fold each" in text
     assert "never on the test instances" not in text
     assert "cross-fitted in 3 folds" in text
-    assert "Cross-fitting maps each fold of the test instances" in text
+    assert "Cross-fitting maps each fold of the test cases" in text
 
 
 @pytest.mark.usefixtures("_no_figures")

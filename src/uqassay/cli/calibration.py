@@ -929,7 +929,7 @@ def second_order_command(
     ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Compare stated with observed epistemic variance, from two or more votes per instance."""
+    """Compare stated with observed epistemic variance, from two or more votes per case."""
     from uqassay.calibration import second_order_test
     from uqassay.calibration.votes import check_second_order_level
     from uqassay.evidence.align import align_models

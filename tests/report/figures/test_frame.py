@@ -121,8 +121,8 @@ def test_names_and_lines_that_fit():
     short = fitting(names, 60.0)
     assert text_width(short) <= 60.0
     assert len(set(short)) == 3
-    lines = wrapped("coverage: share of the instances kept, least uncertain first", 90.0)
-    assert " ".join(lines) == "coverage: share of the instances kept, least uncertain first"
+    lines = wrapped("coverage: share of the cases kept, least uncertain first", 90.0)
+    assert " ".join(lines) == "coverage: share of the cases kept, least uncertain first"
     assert text_width(lines) <= 90.0
 
 

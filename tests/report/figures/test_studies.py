@@ -130,7 +130,7 @@ def test_maps_of_folds_and_of_all_instances(constrained, n_runs):
     np.testing.assert_allclose(y, result.runs[0].cross_fit.fold_maps[1].transform(x))
     whole = np.mean([run.gain_map.transform(x) for run in result.runs], axis=0)
     np.testing.assert_allclose(constrained.lines[3 * n_runs].get_ydata(), whole)
-    name = "map γ of all instances" if n_runs == 1 else "mean"
+    name = "map γ of all cases" if n_runs == 1 else "mean"
     assert words(constrained)[:2] == ["map γ without one fold", name]
 
 
