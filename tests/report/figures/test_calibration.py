@@ -181,7 +181,7 @@ def test_choices_against_the_tests(assay):
     assert one_test(assay, "sharp", "ece-classwise", 0, mixed=True).model == "sharp"
     assert instances_tested(assay.calibration[0]) == "300 cases"
     part = made_up("ensemble", "ece-confidence", pvalue=0.5, n_tested=1, n_instances=2000)
-    assert instances_tested(part) == "1 of 2,000 instances"
+    assert instances_tested(part) == "1 of 2,000 cases"
     assert named_run(assay, assay.calibration[0]) == "ensemble"
 
 
