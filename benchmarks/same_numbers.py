@@ -1,4 +1,4 @@
-"""Save every number that uqassay finds on real predictions, and compare two such files to the last digit.
+"""Save every number that uqassay finds on real predictions, and compare two such files, to the last digit or to a tolerance.
 
 The folder holds cifar10_test/, cifar100_test/ and ecg/. Notes and sentences are left out, for their wording may change.
 A call that fails is saved as its message: it spoils one path and not the whole file.
@@ -7,6 +7,7 @@ A call that fails is saved as its message: it spoils one path and not the whole 
 import argparse
 import inspect
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -212,7 +213,7 @@ def save_predictions(numbers: dict, data: dict, n: int = 100) -> None:
     """Keep the losses and scores of every kind of prediction."""
     y, human, add = data["labels"][:n].astype(int), data["human_counts"][:n].astype(float), partial(keep, numbers)
     distances = ("kl", "js", "js_distance", "tv", "hellinger", "brier")
-    losses = "log_loss brier_loss is_correct prediction_errors probability_gap one_versus_rest_scores"
+    losses = "log_loss brier_loss is_correct prediction_errors probability_gap"
     for kind, p in cifar10(data, slice(n), 12).items():
         if kind == "runs":
             continue
@@ -299,12 +300,19 @@ def save(folder: Path, out: Path) -> bool:
     return bool(failed)
 
 
-def compare(before: Path, after: Path, skipped: list[str]) -> bool:
-    """Print what differs, floats to all their digits; give whether anything does."""
+def same(one: Any, other: Any, tolerance: float) -> bool:
+    """Tell whether two values are written alike, or are numbers that differ by less."""
+    if repr(one) == repr(other):
+        return True
+    return isinstance(one, float) and isinstance(other, float) and math.isclose(one, other, rel_tol=tolerance)
+
+
+def compare(before: Path, after: Path, skipped: list[str], tolerance: float) -> bool:
+    """Print what differs, floats by more than the tolerance times the greater; give whether anything does."""
     old, new = (json.loads(path.read_text(encoding="utf-8"), parse_int=float) for path in (before, after))
     paths = [path for path in old | new if not any(part in path for part in skipped)]
-    pairs = {path: (repr(old.get(path, "absent")), repr(new.get(path, "absent"))) for path in paths}
-    differ = [f"{path}: {one} → {other}" for path, (one, other) in pairs.items() if one != other]
+    pairs = {path: (old.get(path, "absent"), new.get(path, "absent")) for path in paths}
+    differ = [f"{path}: {one!r} → {other!r}" for path, (one, other) in pairs.items() if not same(one, other, tolerance)]
     print(*differ[:50], f"{len(differ):,} of {len(paths):,} numbers differ", sep="\n")
     return bool(differ)
 
@@ -314,5 +322,7 @@ if __name__ == "__main__":
     parser.add_argument("command", choices=("save", "compare"))
     parser.add_argument("paths", nargs=2, type=Path, help="FOLDER_OF_DATA OUT.json, or BEFORE.json AFTER.json")
     parser.add_argument("--skip", nargs="+", default=[], metavar="PART", help="leave out paths that hold such a text")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="relative, such as 1e-12; all digits by default")
     given = parser.parse_args()
-    raise SystemExit(save(*given.paths) if given.command == "save" else compare(*given.paths, given.skip))
+    work = save if given.command == "save" else partial(compare, skipped=given.skip, tolerance=given.tolerance)
+    raise SystemExit(work(*given.paths))
