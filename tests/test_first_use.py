@@ -40,7 +40,8 @@ def tensors(folder, rng, y):
 
 
 def patients(folder, rng, y):
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     pytest.importorskip("sklearn")
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression

@@ -315,8 +315,7 @@ def test_groups_given_or_of_the_prediction(world):
     assert kernel.statistic != second_order_test(votes, stated, by="kernel").statistic
 
 
-def test_groups_with_an_index_are_put_in_the_order_of_the_ids(world, needs):
-    needs("pandas")
+def test_groups_with_an_index_are_put_in_the_order_of_the_ids(world):
     import pandas as pd
 
     votes, stated = world

@@ -25,7 +25,7 @@ SMALL = [*SMOKE, "--method", "random-forest", *(word for one in CONDITIONS for w
 
 @pytest.fixture(autouse=True)
 def registered(needs):
-    needs("torch", "sklearn", "matplotlib")
+    needs("torch", "sklearn")
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ def test_inspect_shows_what_each_column_is_taken_for(files, run, needs):
     used = "label as label, id as id, group as group, image may identify the rows"
     said = f"columns left out: patient_id, site, age; used: {used}"
     assert [note["text"] for note in found["notes"]] == [said]
-    needs("pandas", "pyarrow")
+    needs("pyarrow")
     import pandas
 
     pandas.DataFrame({"cat": [0.5, 0.25], "dog": [0.5, 0.75]}, index=[4, 2]).to_parquet(files / "t.parquet")

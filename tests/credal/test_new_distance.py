@@ -90,7 +90,6 @@ def test_an_assay_and_its_page_have_it(tmp_path):
 
 @pytest.mark.usefixtures("le_cam")
 def test_figures_have_its_name():
-    pytest.importorskip("matplotlib")
     from uqassay.report.figures.frame import quantity_label
 
     assay = uq.assay({"a": uq.Members(PROBS)}, Y, distance="le_cam", calibration=(), scales=())

@@ -712,7 +712,6 @@ def test_one_run_has_no_interval():
 
 
 def test_tables_have_columns_even_without_rows():
-    pytest.importorskip("pandas")
     study = made_study("perfect", n_runs=2, without=("dataset-size",))
     for name in ("curves", "errors", "terms", "detection"):
         table = study.table(name)

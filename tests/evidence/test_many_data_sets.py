@@ -108,7 +108,8 @@ def test_other_things_than_named_assays_are_refused(given):
 
 
 def test_a_frame_has_its_own_names():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(printed.AUC, index=list(printed.ROWS), columns=list(printed.MODELS))
     found = compare_table(frame, greater_is_better=True, label="AUC")
     assert (found.models, found.data_sets) == (printed.MODELS, tuple(printed.ROWS))

@@ -73,8 +73,7 @@ def test_unknown_choice_is_refused():
         squared_truth_distance([[2, 2]] * 3, POINT, votes_are="labels")
 
 
-def test_columns_of_a_table_are_put_in_the_order_of_the_class_names(needs):
-    needs("pandas")
+def test_columns_of_a_table_are_put_in_the_order_of_the_class_names():
     import pandas as pd
 
     g = np.random.default_rng(5)
@@ -90,8 +89,7 @@ def test_columns_of_a_table_are_put_in_the_order_of_the_class_names(needs):
         checked_votes(pd.DataFrame(counts, columns=["first", "second", "third"]), named)
 
 
-def test_rows_of_a_table_are_put_in_the_order_of_the_ids(needs):
-    needs("pandas")
+def test_rows_of_a_table_are_put_in_the_order_of_the_ids():
     import pandas as pd
 
     g = np.random.default_rng(6)
@@ -138,8 +136,7 @@ def test_counts_are_known_by_equal_sums_or_by_values_that_are_no_class():
     np.testing.assert_array_equal(checked_votes(several, uq.Members(members)).counts, several)
 
 
-def test_columns_that_name_the_classes_tell_counts(needs):
-    needs("pandas")
+def test_columns_that_name_the_classes_tell_counts():
     import pandas as pd
 
     g = np.random.default_rng(2)

@@ -115,7 +115,6 @@ def test_a_new_nonspecificity_prices_imprecision_everywhere(widest, convention, 
     defined = page_definitions(a.settings, label_distributions=False)
     assert defined["nonspecificity"].sentence == widest.sentence
     assert defined["vacuous"].equation == "E = λ 1"
-    pytest.importorskip("matplotlib")
     from uqassay.report.figures.frame import loss_label, quantity_label
 
     assert quantity_label(a, "nonspecificity") in ("greatest width", "credal uncertainty of the authors' code (bits)")

@@ -64,8 +64,7 @@ def test_mappings_share_the_keys_of_files(tmp_path):
         uq.from_object({"loss": 0.3})
 
 
-def test_a_table_gives_class_names_and_ids(needs):
-    needs("pandas")
+def test_a_table_gives_class_names_and_ids():
     import pandas as pd
 
     point = uq.from_object(pd.DataFrame(rows(2, 2), columns=["dog", "cat"], index=[11, 12]))
@@ -593,8 +592,7 @@ def test_mappings_of_whole_predictions_are_no_records():
             uq.from_object(whole)
 
 
-def test_an_index_of_one_column_is_kept(needs):
-    needs("pandas")
+def test_an_index_of_one_column_is_kept():
     import pandas as pd
 
     series = pd.Series([0.25, 0.5], index=["x", "y"])

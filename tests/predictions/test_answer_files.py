@@ -106,7 +106,8 @@ def test_several_models_in_other_formats(suffix, tmp_path):
     if suffix == "jsonl":
         path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     else:
-        pandas = pytest.importorskip("pandas")
+        import pandas
+
         pandas.DataFrame(rows).to_parquet(path)
     found = uq.load_answers(path)
     assert {name: answers.ids.tolist() for name, answers in found.items()} == {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3]}

@@ -200,8 +200,7 @@ def test_votes_are_kept_beside_a_prediction(tmp_path):
     np.testing.assert_array_equal(uq.load_labels(tmp_path / "p.npz"), votes)
 
 
-def test_text_index_of_a_table_in_memory_is_stored(tmp_path, needs):
-    needs("pandas")
+def test_text_index_of_a_table_in_memory_is_stored(tmp_path):
     import pandas as pd
 
     frame = pd.DataFrame(rows(2, 3), columns=["a", "b", "c"], index=["r1", "r2"])
@@ -429,7 +428,7 @@ class Explosive:
         return (open, (str(self.path), "w"))
 
 
-def test_nothing_is_ever_unpickled(tmp_path, needs):
+def test_nothing_is_ever_unpickled(tmp_path):
     trap = tmp_path / "exploded"
     objects = np.array([[Explosive(trap), 1]], dtype=object)
     np.savez(tmp_path / "a.npz", probs=objects, labels=objects)

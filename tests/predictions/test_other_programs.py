@@ -316,7 +316,7 @@ def test_probabilities_of_one_of_two_classes(tmp_path, needs):
 )
 @pytest.mark.parametrize("extension", [".csv", ".parquet", ".jsonl"])
 def test_vectors_as_text(tmp_path, needs, cells, extension):
-    needs("pandas", "pyarrow")
+    needs("pyarrow")
     import pandas as pd
 
     frame = pd.DataFrame({"id": ["a", "b"], "prediction": cells, "label": [0, 1]})

@@ -413,8 +413,7 @@ def test_logits_that_are_not_finite_or_no_members_are_refused():
         uq.Members.from_logits(Z[:, 0])
 
 
-def test_a_table_of_logits_keeps_its_names_and_partition(needs):
-    needs("pandas")
+def test_a_table_of_logits_keeps_its_names_and_partition():
     import pandas as pd
 
     table = pd.DataFrame(Z[:, 0], columns=list("abcde"), index=list("uvwxyz"))

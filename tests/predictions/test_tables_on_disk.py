@@ -254,7 +254,7 @@ def write(tmp_path, needs):
 
 
 def test_parquet_written_by_pandas(tmp_path, needs):
-    needs("pandas", "pyarrow")
+    needs("pyarrow")
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -598,8 +598,7 @@ def test_tables_with_tabs(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
-def test_the_index_that_pandas_writes_into_csv(tmp_path, needs, name):
-    needs("pandas")
+def test_the_index_that_pandas_writes_into_csv(tmp_path, name):
     import pandas as pd
 
     frame = pd.DataFrame({"cat": [0.25, 0.5], "dog": [0.75, 0.5]}, index=["r7", "r3"])
@@ -615,7 +614,7 @@ def test_the_index_that_pandas_writes_into_csv(tmp_path, needs, name):
     [(["r7", "r3", "r5"], None), ([4, 2, 9], "key"), (range(10, 13), None), (range(2, -1, -1), "row")],
 )
 def test_the_index_that_pandas_writes_into_parquet(tmp_path, needs, index, name):
-    needs("pandas", "pyarrow")
+    needs("pyarrow")
     import pandas as pd
 
     frame = pd.DataFrame({"cat": [0.25, 0.5, 1], "dog": [0.75, 0.5, 0]}, index=pd.Index(index, name=name))

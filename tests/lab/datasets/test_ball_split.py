@@ -159,8 +159,7 @@ def test_coordinates_near_the_largest_number(plane):
     np.testing.assert_array_equal(large.ball, found.ball)
 
 
-def test_tables_of_pandas(plane, needs):
-    needs("pandas")
+def test_tables_of_pandas(plane):
     import pandas as pd
 
     split = BallSplit(1.5, centres=pd.DataFrame(TWO))

@@ -106,7 +106,7 @@ def keep_answers(home, rows, target="class", number=77):
 
 
 def test_openml_from_what_was_kept(own_cache, needs):
-    needs("sklearn", "pandas")
+    needs("sklearn")
     colours = ["red", "green", "blue"]
     rows = [f"{i},{colours[i % 3]},{'yes' if i % 2 else 'no'}" for i in range(40)]
     keep_answers(own_cache, [*rows, "?,red,yes", "3,?,no", "4,red,?"])
@@ -124,14 +124,14 @@ def test_openml_from_what_was_kept(own_cache, needs):
 
 
 def test_openml_without_a_class(own_cache, needs):
-    needs("sklearn", "pandas")
+    needs("sklearn")
     keep_answers(own_cache, ["1,red,yes", "2,green,no"], target="age")
     with refuses("openml", "type", got="the target of set 77 must be a category"):
         load_dataset("openml:77")
 
 
 def test_openml_where_every_row_lacks_a_value(own_cache, needs):
-    needs("sklearn", "pandas")
+    needs("sklearn")
     keep_answers(own_cache, ["?,red,yes", "?,green,no"])
     with refuses("openml", "empty", got="none of 2 rows"):
         load_dataset("openml:77")
@@ -139,7 +139,7 @@ def test_openml_where_every_row_lacks_a_value(own_cache, needs):
 
 @pytest.mark.filterwarnings("ignore:A network error occurred")
 def test_openml_without_a_network(own_cache, needs, monkeypatch):
-    needs("sklearn", "pandas")
+    needs("sklearn")
     from urllib.error import URLError
 
     from sklearn.datasets import _openml

@@ -482,8 +482,7 @@ def test_without_rich_training_goes_on(monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_bar_of_rich(monkeypatch, needs):
-    needs("rich")
+def test_bar_of_rich(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setenv("TERM", "xterm")

@@ -32,17 +32,15 @@ def test_options_count_and_seeds_do_not():
     assert key(Own(table=np.arange(6.0)[::2])) == key(Own(table=np.array([0.0, 2.0, 4.0])))
 
 
-def test_seeds_of_an_estimator_inside_another_count(needs):
+def test_seeds_of_an_estimator_inside_another_count():
     """They are not set for each training, as those of the outer one are."""
-    needs("sklearn")
     from sklearn.tree import DecisionTreeClassifier
 
     inner = [DecisionTreeClassifier(random_state=seed) for seed in (0, 1)]
     assert key(Own(inner[0])) == key(Own(DecisionTreeClassifier(random_state=0))) != key(Own(inner[1]))
 
 
-def test_estimators_of_scikit_learn_and_of_this_package(needs):
-    needs("sklearn")
+def test_estimators_of_scikit_learn_and_of_this_package():
     from sklearn.tree import DecisionTreeClassifier
 
     from uqassay.lab.methods import Bagging, RandomForest

@@ -6,11 +6,6 @@ from tests.refusals import refuses
 from uqassay.lab.papers.figure_files import check_figures, check_folder, write_figure
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("matplotlib")
-
-
 def test_a_figure_that_fails_leaves_nothing_behind(tmp_path):
     def draw(figure):
         figure.subplots().set_title("$unfinished")

@@ -102,8 +102,7 @@ def test_options_are_set_where_the_estimator_has_them():
     assert (template.random_state, template.epochs, template.table) == (None, 3, [1, 2])
 
 
-def test_seeds_inside_a_pipeline_are_set_where_they_are_none(needs):
-    needs("sklearn")
+def test_seeds_inside_a_pipeline_are_set_where_they_are_none():
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -144,8 +143,7 @@ def test_refusals_of_estimators():
 
 
 @pytest.mark.parametrize("seed", [None, 3])
-def test_no_seed_changes_nothing_inside(seed, needs):
-    needs("sklearn")
+def test_no_seed_changes_nothing_inside(seed):
     from sklearn.linear_model import LogisticRegression
 
     model = unfitted_copy(LogisticRegression(), {"random_state": seed})

@@ -192,8 +192,7 @@ def test_the_purpose_of_a_protocol_is_one_sentence(name):
         (("ranking-cifar10h", "--data", "nowhere"), "--data: must be a folder; got nowhere"),
     ],
 )
-def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys, needs):
-    needs("typer")
+def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys):
     assert main(["reproduce", *argv]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -212,8 +211,7 @@ def test_every_protocol_is_found():
         assert place.partition(":")[2].replace("_", "-").startswith("reproduce-"), name
 
 
-def test_the_command_takes_the_options_of_a_protocol(capsys, needs, monkeypatch):
-    needs("typer", "torch", "sklearn")
+def test_the_command_takes_the_options_of_a_protocol(capsys, monkeypatch):
     from uqassay.lab.papers.ranking import synthetic
 
     few = synthetic.grid("smoke")[::5]

@@ -45,8 +45,7 @@ def test_the_page_has_every_paper_in_at_most_ten_lines():
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one.startswith("reproduce")])
-def test_commands_print_the_printed_rows_and_mine(command, folder, capsys, needs):
-    needs("torch", "sklearn")
+def test_commands_print_the_printed_rows_and_mine(command, folder, capsys):
     assert main(command.split()) == 0
     out = capsys.readouterr().out
     assert "MyNet" in out
@@ -64,8 +63,7 @@ def test_commands_print_the_printed_rows_and_mine(command, folder, capsys, needs
         assert any(name.endswith("_paper") and value for row in rows for name, value in row.items())
 
 
-def test_the_benchmark_takes_it_with_its_options(folder, capsys, needs, monkeypatch):
-    needs("torch", "sklearn")
+def test_the_benchmark_takes_it_with_its_options(folder, capsys, monkeypatch):
     monkeypatch.setattr("uqassay.lab.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
     (command,) = (one for one in COMMANDS if one.startswith("bench"))
     assert main(command.split()) == 0

@@ -48,8 +48,7 @@ def test_certain_labels_give_the_error_and_the_gap():
     np.testing.assert_allclose(misalignment_truth(sure, uq.Point(probs)), [0.3, 0.6, 0.9])
 
 
-def test_tables_are_aligned_to_the_ids(needs):
-    needs("pandas")
+def test_tables_are_aligned_to_the_ids():
     import pandas as pd
 
     prediction = uq.Point([[0.8, 0.2], [0.3, 0.7]], ids=["a", "b"], class_names=["cat", "dog"])

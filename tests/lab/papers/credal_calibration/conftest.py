@@ -27,13 +27,12 @@ def without_mnist():
 
 
 @pytest.fixture
-def vision(monkeypatch, needs):
+def vision(monkeypatch):
     """A stand-in for torchvision with the interface of its documentation; the list of (name, weights) that were asked for.
 
     ``torchvision.models.get_model(name, weights=…)`` gives a network for images (n, 3, H, W) with 1,000 outputs, whose
     attribute ``classifier`` is a `Sequential` that ends with a linear layer.
     """
-    needs("torch")
     from torch import nn
 
     class Small(nn.Module):

@@ -224,8 +224,7 @@ def test_damaged_records_are_made_again(tmp_path, content):
 # ---- cells and words -------------------------------------------------------------------------------------------------
 
 
-def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
-    needs("typer")
+def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys):
     words = ["--preset", "smoke", "--runs", "1", "--no-resample", "--seed", "3", "--resume", str(tmp_path), "--json"]
     assert main(["reproduce", "credal-calibration", *words]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -323,9 +322,8 @@ def code():
 
 
 @pytest.fixture
-def drawn(needs, monkeypatch, tmp_path):
+def drawn(monkeypatch, tmp_path):
     """Draws the figure of some runs without a file; its panels by scenario, and the figure."""
-    needs("matplotlib")
     from matplotlib.figure import Figure
 
     def draw(*runs, number="1"):
@@ -397,15 +395,13 @@ def test_a_setting_of_no_figure_has_no_crosses(drawn):
     assert figure.get_suptitle().startswith("Figure 9: N = 20, M = 3, K = 3, u = 0.1; 7 data sets, D = 19,")
 
 
-def test_figures_are_written(tmp_path, needs, exact, code):
-    needs("matplotlib")
+def test_figures_are_written(tmp_path, exact, code):
     path = figures.write_error_figure(tmp_path, "1", [exact, code])
     assert path.name == "credal_calibration_figure1.png"
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_scenarios_are_drawn_where_their_points_are(needs, monkeypatch, tmp_path):
-    needs("matplotlib")
+def test_the_scenarios_are_drawn_where_their_points_are(monkeypatch, tmp_path):
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
@@ -426,8 +422,7 @@ def test_the_scenarios_are_drawn_where_their_points_are(needs, monkeypatch, tmp_
     assert names == ["credal set", "10 members", "mean", "truths", "centre p_e", "boundary", "corner"]
 
 
-def test_figure_1_writes_both_its_parts(tmp_path, needs):
-    needs("matplotlib")
+def test_figure_1_writes_both_its_parts(tmp_path):
     found = reproduce("credal-calibration", preset="smoke", runs=1, figures=tmp_path)
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["credal_calibration_figure1.png", "credal_calibration_figure1_left.png"]

@@ -10,6 +10,7 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 import scipy.stats
+import torch
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -44,11 +45,6 @@ from uqassay.lab.papers.paper_tables import printed_table
 from uqassay.metrics import expected_calibration_error
 
 TABLE = {"figure": "table1", "preset": "smoke"}
-
-
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
 
 
 @pytest.fixture(scope="module")
@@ -577,8 +573,7 @@ def test_presets_without_a_gpu_name_their_networks():
     assert "head added: a new layer follows their 1,000 outputs; end_to_end false; image_size 224" in notes[1]
 
 
-def test_defaults_named_in_notes_are_those_of_the_methods(needs):
-    needs("torch", "sklearn")
+def test_defaults_named_in_notes_are_those_of_the_methods():
     network = build_method("snn")
     assert {name: getattr(network, name) for name in OWN_TRAINING} == OWN_TRAINING
     assert (network.optimiser, network.weight_decay) == ("adam", 0.0)
@@ -623,9 +618,6 @@ def test_options_that_do_not_fit_are_one_sentence(preset, given, parameter, code
 
 
 # -- pretrained networks as backbones, with a stand-in for torchvision --------------------------------------------------
-
-
-torch = pytest.importorskip("torch")
 
 
 def images(n=6, channels=3, size=8, seed=0):

@@ -21,9 +21,6 @@ from uqassay.lab.papers.disentangling.figures import (
     write_map_figures,
 )
 
-pytest.importorskip("torch")
-
-
 SMALL = Setting(n_train=60, hidden=(8, 8), n_passes=5, epochs=3, n_grid=12)
 
 
@@ -123,10 +120,6 @@ def test_underfitting_raises_aleatoric_uncertainty_on_few_data():
 
 
 # -- files of Figures 3, 6 and 7 ---------------------------------------------------------------------------------------
-
-
-pytest.importorskip("torch")
-pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")

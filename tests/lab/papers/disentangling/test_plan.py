@@ -50,8 +50,7 @@ def test_options_are_the_printed_ones():
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_choice_of_layers_is_accepted_by_the_method(method, where, needs):
-    needs("torch", "sklearn")
+def test_every_choice_of_layers_is_accepted_by_the_method(method, where):
     from uqassay.lab.methods import build_method
 
     for decomposition in (IT, GL)[: 2 if METHODS[method].heads else 1]:
@@ -59,8 +58,7 @@ def test_every_choice_of_layers_is_accepted_by_the_method(method, where, needs):
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_every_convention_is_accepted_by_methods_and_conditions(name, needs):
-    needs("torch", "sklearn")
+def test_every_convention_is_accepted_by_methods_and_conditions(name):
     from uqassay.lab.methods import build_method
 
     convention = CONVENTIONS[name]

@@ -31,11 +31,6 @@ from uqassay.lab.papers.options import GivenFiles
 
 
 @pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
-@pytest.fixture(autouse=True)
 def _one_process(_packages, monkeypatch):
     """Convolutional networks are trained in this process; others would each load PyTorch."""
     monkeypatch.setattr("uqassay.lab.methods.networks.available_cores", lambda: 1)
@@ -179,9 +174,8 @@ def test_subjects_of_the_eeg_recordings_are_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_figures(folder, tmp_path, needs, monkeypatch):
+def test_figures(folder, tmp_path, monkeypatch):
     """Maps are trained on few points and not drawn, which they are in `test_figures`."""
-    needs("matplotlib")
 
     def empty(folder, name, *_):
         folder.mkdir(exist_ok=True)

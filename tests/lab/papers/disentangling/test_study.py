@@ -26,8 +26,7 @@ fits: deque = deque()  # counts no part of a key, as a list would
 
 
 @pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("sklearn")
+def _no_fits():
     fits.clear()
 
 
@@ -150,8 +149,7 @@ def test_a_function_of_the_user_needs_a_key(tmp_path):
     ).any()
 
 
-def test_networks_and_forests_have_an_error_in_its_range(needs):
-    needs("torch")
+def test_networks_and_forests_have_an_error_in_its_range():
     X, y = blobs()
     net = uq.lab.methods.MCDropout(backbone=(8,), epochs=5, n_samples=5, learning_rate=0.02)
     for estimator in (net, uq.lab.methods.RandomForest(n_members=5)):
@@ -195,8 +193,7 @@ def test_missing_labels_are_no_class(missing):
         disentanglement(uq.lab.methods.RandomForest(), X, np.where(X[:, 0] > 0, y.astype(object), 0.5), conditions=FEW)
 
 
-def test_instances_that_are_no_array(needs):
-    needs("scipy")
+def test_instances_that_are_no_array():
     from scipy.sparse import csr_array
 
     X, y = blobs()
@@ -227,11 +224,6 @@ def test_errors_count_runs_from_one():
 
 FEW_BLOCKS = Conditions(shares=(0.1, 0.5, 1.0), noise_levels=(0.0, 0.5, 1.0))
 PARAMS = {"n_members": 4}
-
-
-@pytest.fixture(autouse=True)
-def _packages_blocks(needs):
-    needs("sklearn")
 
 
 def forest_cells(**options):
@@ -295,8 +287,7 @@ def test_limits_and_chosen_decompositions():
     assert study.measured["dataset-size"].labels.shape == (3, 3, 20)
 
 
-def test_blocks_suit_the_estimator(needs):
-    needs("torch")
+def test_blocks_suit_the_estimator():
     from uqassay.lab.methods import MCDropout, RandomForest
 
     seeds = range(12)

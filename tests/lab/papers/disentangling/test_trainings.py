@@ -28,11 +28,6 @@ from uqassay.records import packed, unpacked
 FEW = Conditions(shares=(0.1, 0.5, 1.0), noise_levels=(0.0, 0.5, 1.0))
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("sklearn")
-
-
 def blobs(n=60, k=3, seed=0):
     rng = np.random.default_rng(seed)
     y, y_test = np.arange(n) % k, np.arange(n // 3) % k
@@ -220,8 +215,7 @@ def test_estimators_without_uncertainty_and_odd_seeds():
 
 
 @pytest.mark.parametrize("options", [{}, {"head": "gaussian-logits"}])
-def test_networks_side_by_side_against_one_after_another(needs, monkeypatch, options):
-    needs("torch")
+def test_networks_side_by_side_against_one_after_another(monkeypatch, options):
     net = uq.lab.methods.MCDropout(backbone=(8,), epochs=4, n_samples=5, learning_rate=0.01, progress=False, **options)
     together = measure_runs(net, blobs(), FEW, [0, 1])
     assert "variance" in together.decompositions
@@ -232,8 +226,7 @@ def test_networks_side_by_side_against_one_after_another(needs, monkeypatch, opt
     equal(together, join_studies([measure_runs(alone, blobs(), FEW, [seed]) for seed in (0, 1)]), atol=1e-5)
 
 
-def test_networks_keep_an_output_for_the_class_left_out(needs):
-    needs("torch")
+def test_networks_keep_an_output_for_the_class_left_out():
     net = uq.lab.methods.DeepEnsemble(backbone=(4,), epochs=3, n_members=2, progress=False)
     study = measure_runs(net, blobs(), FEW, [0])
     assert study.notes == ()
@@ -245,8 +238,7 @@ def test_networks_keep_an_output_for_the_class_left_out(needs):
     assert not has_dense_networks(Nearest(), (3,))
 
 
-def test_memory_bounds_the_networks_that_are_trained_together(monkeypatch, needs):
-    needs("torch")
+def test_memory_bounds_the_networks_that_are_trained_together(monkeypatch):
     net = uq.lab.methods.DeepEnsemble(n_members=3)
     jobs = [trainings.RunCondition(0, 0, one, "run 1") for one in training_sets(blobs(), FEW, 0)]
     assert [len(block) for block in trainings._blocks(net, blobs(), jobs)] == [9]

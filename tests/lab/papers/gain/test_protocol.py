@@ -21,11 +21,6 @@ from uqassay.lab.papers.gain.run import planned, reproduce_epistemic_gain, run_w
 SMALL = {"preset": "smoke", "method": "random-forest", "spread": 0.25}
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("sklearn")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("runs")
@@ -181,8 +176,7 @@ def test_more_runs_contain_the_fewer():
 
 
 @pytest.mark.parametrize(("method", "preset", "compared"), [("local-gp", "cpu", True), ("random-forest", "cpu", False)])
-def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, tmp_path, monkeypatch, needs):
-    needs("sklearn")
+def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, tmp_path, monkeypatch):
     (one,) = plans(runs=2, method=method, spread=0.25, preset="smoke")
     assert one.row(tmp_path) is None  # nothing has run
     (first, _) = one.cells
@@ -196,11 +190,6 @@ def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, 
 
 
 # -- figures 1 to 4 of the paper ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def _packages_figures(needs):
-    needs("matplotlib", "sklearn")
 
 
 @pytest.fixture(scope="module")

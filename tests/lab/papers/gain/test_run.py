@@ -89,16 +89,14 @@ def test_a_class_without_instances_gets_probability_0_and_a_note():
     np.testing.assert_array_equal(found.run.test.gain["zero-one"][of_class], found.run.test.correct_after[of_class])
 
 
-def test_estimators_with_the_option_have_a_column_for_each_class(needs):
-    needs("sklearn")
+def test_estimators_with_the_option_have_a_column_for_each_class():
     found, _ = measured(uq.lab.methods.RandomForest(n_members=3), absent_class())
     assert codes(found.run) == []
     assert found.before.shape == (25, 3)
     assert (found.before[:, 2] == 0).all()
 
 
-def test_a_classifier_with_predict_proba_alone(needs):
-    needs("sklearn")
+def test_a_classifier_with_predict_proba_alone():
     from sklearn.neighbors import KNeighborsClassifier
 
     found, division = measured(KNeighborsClassifier(3), absent_class())

@@ -47,8 +47,7 @@ def state(seed, *stream):
     return int(np.random.SeedSequence(seed, spawn_key=stream).generate_state(1)[0])
 
 
-def test_a_forest_against_plain_scikit_learn(needs):
-    needs("sklearn")
+def test_a_forest_against_plain_scikit_learn():
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = stripes()
@@ -146,8 +145,7 @@ def test_odd_arrays_give_the_same_study():
     assert half.runs[0].test.n_instances > 10
 
 
-def test_a_pipeline_gives_the_same_numbers_again(needs):
-    needs("sklearn")
+def test_a_pipeline_gives_the_same_numbers_again():
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -159,8 +157,7 @@ def test_a_pipeline_gives_the_same_numbers_again(needs):
     assert one.scores == ("entropy",)
 
 
-def test_networks(needs):
-    needs("torch")
+def test_networks():
     X, y = stripes()
     net = uq.lab.methods.DeepEnsemble(n_members=2, backbone=(4,), epochs=2)
     study = epistemic_gain(net, X.astype(np.float32), y, Corner(), runs=1)
@@ -341,8 +338,7 @@ def test_fit_may_return_something_else():
     equal(one, other)
 
 
-def test_options_of_a_method_are_checked_first(needs):
-    needs("sklearn")
+def test_options_of_a_method_are_checked_first():
     X, y = stripes()
     with refuses("n_members", "range"):
         epistemic_gain(uq.lab.methods.RandomForest(n_members=0), X, y, Corner())

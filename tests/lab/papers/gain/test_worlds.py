@@ -292,11 +292,6 @@ def test_objects_without_divide():
 # -- runs of the reproduction as cells: a forest on a small toy world ---------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("sklearn")
-
-
 def cells(name="toy", seeds=(0, 1), **options):
     world = world_params(DATASETS[name], limit=6000, spread=0.25)
     return world_cells("toy 0.25", "random-forest", world=world, options={"n_members": 5, **options}, seeds=seeds)

@@ -11,8 +11,6 @@ N, K = 200, 3
 @pytest.fixture(scope="session")
 def small():
     """Every scoring of the smoke preset at its own Bayes error and seed."""
-    pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     from uqassay.lab.datasets.generated import TwoGaussians
     from uqassay.lab.papers.ranking.synthetic import run_grid
 

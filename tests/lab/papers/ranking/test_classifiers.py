@@ -29,7 +29,7 @@ from uqassay.lab.papers.ranking.made_predictions import NetworkOptions, feature_
 
 @pytest.fixture
 def images(needs):
-    needs("torch", "PIL")
+    needs("PIL")
     from PIL import Image
 
     pixels = np.random.default_rng(0).integers(0, 256, (7, 8, 8, 3), dtype=np.uint8)
@@ -187,8 +187,7 @@ def test_names_and_their_languages():
 
 
 @pytest.mark.parametrize("settings", OWN.values(), ids=list(OWN))
-def test_hard_ratings_against_a_plain_fit(settings, needs):
-    needs("sklearn")
+def test_hard_ratings_against_a_plain_fit(settings):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
@@ -201,9 +200,8 @@ def test_hard_ratings_against_a_plain_fit(settings, needs):
     assert found[0, 1] > 0.5 > found[1, 1]
 
 
-def test_shared_ratings_give_the_share(needs):
+def test_shared_ratings_give_the_share():
     """With one text alone and hardly a penalty, the fit is the mean of the label distributions."""
-    needs("sklearn")
     from dataclasses import replace
 
     votes = np.array([[1.0, 3.0], [2.0, 2.0]])
@@ -211,17 +209,15 @@ def test_shared_ratings_give_the_share(needs):
     np.testing.assert_allclose(tf_idf_probs(free, ["same", "same"], votes, ["same"])[0], [0.375, 0.625], atol=1e-4)
 
 
-def test_training_texts_of_one_class_or_none(needs):
-    needs("sklearn")
+def test_training_texts_of_one_class_or_none():
     with refuses("messages", "range", got="one class"):
         tf_idf_probs(OWN["tf-idf-words"], ["a b"], np.array([[0.0, 1.0]]), ["a"])
     with refuses("messages", "empty", got="empty vocabulary"):
         tf_idf_probs(OWN["tf-idf-words"], ["!", "?"], np.array([[0.0, 1.0], [1.0, 0.0]]), ["a"])
 
 
-def test_zero_shot_against_the_formula(monkeypatch, needs):
+def test_zero_shot_against_the_formula(monkeypatch):
     """Softmax over the entailments of the 15 categories, summed over the negative and the positive ones."""
-    needs("torch")
     import torch
 
     labels = ["contradiction", "neutral", "entailment"]  # as config.json of facebook/bart-large-mnli has them
@@ -241,8 +237,7 @@ def test_zero_shot_against_the_formula(monkeypatch, needs):
     assert transformers_version() == "4.0"
 
 
-def test_two_classes_by_their_names(monkeypatch, needs):
-    needs("torch")
+def test_two_classes_by_their_names(monkeypatch):
     import torch
 
     given = stand_ins.transformers(monkeypatch, ["POSITIVE", "NEGATIVE"])
@@ -252,8 +247,7 @@ def test_two_classes_by_their_names(monkeypatch, needs):
     np.testing.assert_allclose(found[:, 1], 1 / (1 + np.exp(logits[:, 1] - logits[:, 0])), rtol=1e-6)
 
 
-def test_other_classes_and_models_that_cannot_be_loaded(monkeypatch, needs):
-    needs("torch")
+def test_other_classes_and_models_that_cannot_be_loaded(monkeypatch):
     stand_ins.transformers(monkeypatch, ["LABEL_0", "LABEL_1"])
     with refuses("classifiers", "choice", got="a/model has label_0 and label_1"):
         transformer_probs("a/model", GOOD, device="cpu")
@@ -283,7 +277,7 @@ OPTIONS = NetworkOptions("torchvision", list(SETS), device="cpu", batch_size=16)
 @pytest.fixture
 def images_feature_files(tmp_path, needs):
     """A small copy of CIFAR-10: images whose colours tell the class in part."""
-    needs("torch", "PIL")
+    needs("PIL")
     rng = np.random.default_rng(0)
     place = tmp_path / "images"
     place.mkdir()

@@ -14,8 +14,7 @@ from uqassay.statistics import Estimate
 
 
 @pytest.mark.slow
-def test_figures_are_whole_pictures_progress_is_counted_right_and_a_rerun_agrees(smoke, tmp_path, needs, monkeypatch):
-    needs("matplotlib")
+def test_figures_are_whole_pictures_progress_is_counted_right_and_a_rerun_agrees(smoke, tmp_path, monkeypatch):
     monkeypatch.setattr("uqassay.lab.papers.figure_files.DPI", 50)
     from matplotlib.image import imread
 
@@ -36,8 +35,7 @@ def test_figures_are_whole_pictures_progress_is_counted_right_and_a_rerun_agrees
         assert f"figure: {path}" in result.reading
 
 
-def test_the_figure_of_real_models_is_written(tmp_path, needs):
-    needs("matplotlib")
+def test_the_figure_of_real_models_is_written(tmp_path):
 
     def near(value):
         return Estimate(value, low=value - 0.05, high=value + 0.05, level=0.95, n=100, method="made")

@@ -13,11 +13,6 @@ from uqassay.lab.papers.ranking.grid import METHODS, SCORES_OF, GridPredictor, g
 from uqassay.predictions import Members, Point
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
 def test_the_grid_has_the_scorings_of_the_paper():
     predictors = grid("paper")
     assert predictors == grid("cpu")

@@ -251,8 +251,7 @@ def test_votes_of_the_products_own_loader(folder, own_cache):
     assert len(reproduce_ranking_cifar10h(data=folder).rows) == len(with_file.rows)
 
 
-def test_the_figure(folder, tmp_path, needs):
-    needs("matplotlib")
+def test_the_figure(folder, tmp_path):
     found = reproduce_ranking_cifar10h(data=folder, figures=tmp_path / "figures")
     (path,) = (tmp_path / "figures").iterdir()
     assert path.name == "figure1_cifar10h.png"
@@ -263,8 +262,7 @@ def test_the_figure(folder, tmp_path, needs):
 # ---- the shared models -----------------------------------------------------------------------------------------------
 
 
-def test_scorings_of_real_models_against_brute_force(cifar10, result, needs):
-    needs("sklearn")
+def test_scorings_of_real_models_against_brute_force(cifar10, result):
     from scipy.stats import kendalltau
     from sklearn.metrics import roc_auc_score
 
@@ -431,8 +429,7 @@ def test_trainings_give_the_table_of_the_same_predictions_in_files(votes, traine
     assert steps_of_ranking_cifar10h(data=trained) == 2 * n_trainings(trained) == 10
 
 
-def test_scores_of_a_training_against_brute_force(votes, labels, trained, needs):
-    needs("sklearn")
+def test_scores_of_a_training_against_brute_force(votes, labels, trained):
     from scipy.stats import kendalltau
     from sklearn.metrics import roc_auc_score
 
@@ -556,9 +553,8 @@ def test_a_folder_without_the_instances_of_the_votes_is_refused(votes, labels, t
 
 
 @pytest.mark.slow
-def test_trainings_of_the_unified_protocol(tmp_path, needs):
+def test_trainings_of_the_unified_protocol(tmp_path):
     """The whole way: train on a generated folder as `reproduce unified --resume` does, then rank."""
-    needs("torch", "sklearn")
     from uqassay.lab.papers import reproduce
     from uqassay.lab.papers.ranking.human_labels import stored_trainings
 

@@ -24,8 +24,7 @@ def made(n: int = 90, d: int = 4, k: int = 3, seed: int = 0):
     return 2.0 * np.eye(k, d)[y] + rng.normal(size=(n, d)), y
 
 
-def test_training_against_pytorchs_sgd(needs):
-    needs("torch")
+def test_training_against_pytorchs_sgd():
     import torch
 
     x, y = made()

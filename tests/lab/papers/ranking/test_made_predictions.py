@@ -99,7 +99,7 @@ OPTIONS = NetworkOptions("torchvision", ["resnet18", "resnet50"], device="cpu", 
 @pytest.fixture
 def images(tmp_path, needs):
     """Forty validation images under their published names; five are grey, as some of ImageNet are."""
-    needs("torch", "PIL")
+    needs("PIL")
     from PIL import Image
 
     rng = np.random.default_rng(0)
@@ -451,7 +451,7 @@ def save_part(path, n, seed):
 
 @pytest.fixture
 def messages(own_cache, needs):
-    needs("pyarrow", "sklearn")
+    needs("pyarrow")
     save_part(own_cache / "oasst2" / "train.parquet", 400, 0)
     save_part(own_cache / "oasst2" / "validation.parquet", 200, 1)
     return read_oasst2(part="validation")
@@ -481,8 +481,7 @@ def test_the_command(messages, tmp_path, capsys):
     assert [cell["paper"] for cell in json.loads(capsys.readouterr().out)] == [82.5, 71.69, 74.01, 98.88]
 
 
-def test_messages_in_the_languages_of_a_classifier(monkeypatch, messages, tmp_path, needs):
-    needs("torch")
+def test_messages_in_the_languages_of_a_classifier(monkeypatch, messages, tmp_path):
     stand_ins.transformers(monkeypatch, ["contradiction", "neutral", "entailment"])
     notes = make_text_predictions(tmp_path, messages, ["zero-shot", "tf-idf-words"], device="cpu")
     assert notes[0].startswith("classifiers of transformers 4.0: facebook/bart-large-mnli, valhalla/")

@@ -32,8 +32,7 @@ from uqassay.predictions import Point
 from uqassay.statistics import Estimate
 
 
-def test_a_scoring_against_brute_force(needs):
-    needs("sklearn")
+def test_a_scoring_against_brute_force():
     from scipy.stats import kendalltau
     from sklearn.metrics import roc_auc_score
 
@@ -221,8 +220,7 @@ def test_a_sweep_shows_the_least_and_the_greatest_correlation():
     assert line.endswith("12.5 %")
 
 
-def test_temperature_moves_calibration_and_no_ranking(needs):
-    needs("torch", "sklearn")
+def test_temperature_moves_calibration_and_no_ranking():
     trained = train(grid("smoke")[0], TwoGaussians(0.15), 0)
     ece, auc, c_index = np.array(at_temperatures(trained)).T
     assert len(ece) == len(TEMPERATURES)

@@ -10,12 +10,6 @@ from uqassay.lab.papers.ranking.grid import PAIRS, grid
 from uqassay.lab.papers.ranking.scorings import Scoring, study
 from uqassay.lab.papers.ranking.synthetic import reproduce_ranking_synthetic, run_grid, steps_of_ranking_synthetic
 
-
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
 # ---- what the paper claims -------------------------------------------------------------------------------------------
 
 
@@ -105,8 +99,7 @@ def test_progress_steps_count_every_predictor():
     assert steps_of_ranking_synthetic(preset="cpu", sweep=True) == 33 * 216
 
 
-def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch, needs):
-    needs("matplotlib")
+def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch):
 
     def stopped(*_, **__):
         raise KeyboardInterrupt("stopped by hand")
@@ -144,8 +137,7 @@ def test_the_sweep_shows_both_ways_to_sample(monkeypatch):
         ({"figures": f"{__file__}/below/it"}, "figures", "unwritable", "synthetic.py"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_trained(options, parameter, code, got, monkeypatch, needs):
-    needs("matplotlib")
+def test_bad_options_are_refused_before_anything_is_trained(options, parameter, code, got, monkeypatch):
     monkeypatch.setattr(synthetic, "run_grid", lambda *a, **k: pytest.fail("trained"))
     with refuses(parameter, code, got=got):
         reproduce_ranking_synthetic(**options)

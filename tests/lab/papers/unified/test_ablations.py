@@ -188,8 +188,7 @@ def test_findings_are_open_where_the_interval_holds_zero():
 
 
 @pytest.fixture
-def figure(needs):
-    needs("matplotlib")
+def figure():
     from matplotlib.figure import Figure
 
     return Figure(figsize=(12, 8), layout="constrained")

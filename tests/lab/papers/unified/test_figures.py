@@ -28,11 +28,6 @@ from uqassay.lab.papers.unified.judging import judge_predictions
 from uqassay.report.figures.frame import model_colours
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("matplotlib")
-
-
 def judged(said, y):
     return judge_predictions("made data", {name: [run] for name, run in said.items()}, y, np.full(3, 30))
 
@@ -171,10 +166,9 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
 @pytest.fixture
-def figure(needs):
+def figure():
     from matplotlib.figure import Figure
 
-    needs("matplotlib")
     return Figure(figsize=(13, 9), layout="constrained")
 
 

@@ -25,11 +25,6 @@ SHORT = {"preset": "paper", "epochs": 1, "batch_size": 64}  # one step
 
 
 @pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
-@pytest.fixture(autouse=True)
 def _small_network(monkeypatch, _packages):
     from tests.small_resnet50 import shrink_resnet50
 

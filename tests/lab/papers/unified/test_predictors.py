@@ -15,11 +15,6 @@ from uqassay.lab.papers.unified.judging import incomplete_notes, joined, trainin
 from uqassay.lab.papers.unified.plan import PLANS, PREDICTORS, PRESETS, TrainingSetting, setting_of, trained_data
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
 def cells_of(preset, dataset=None, predictors=None, seed=0, **changes):
     (data,), _ = trained_data(preset, dataset, changes=changes)
     return {cell.method: cell for cell in training_cells(data, seed=seed, predictors=predictors)}

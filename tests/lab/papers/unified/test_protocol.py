@@ -30,11 +30,6 @@ OF_CIFAR_10 = {"table4", "table5", "table6"}
 SOME_FIGURES = ("figure2_exact", "figure2_paper", "figure3_averages", "figure4_beliefs", "figure5_closures")
 
 
-@pytest.fixture(autouse=True)
-def _packages(needs):
-    needs("torch", "sklearn")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _some_figures():
     """All are drawn in `test_figures`."""
@@ -47,8 +42,6 @@ def _some_figures():
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """A smoke run of three predictors: the result, the folder with the predictions, that with the figures."""
-    pytest.importorskip("torch")
-    pytest.importorskip("matplotlib")
     folder, figures = tmp_path_factory.mktemp("run"), tmp_path_factory.mktemp("figures")
     steps: list[str] = []
     result = reproduce_unified(preset="smoke", predictors=FEW, resume=folder, figures=figures, progress=steps.append)
