@@ -208,8 +208,8 @@ def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_
 
 
 @pytest.mark.slow
-def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
-    folder, before, _ = smoke
+def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch, tmp_path):
+    folder, before = shutil.copytree(smoke[0], tmp_path / "run"), smoke[1]
 
     def broken(cell, objects=None):
         raise ValueError("no weights")

@@ -31,7 +31,7 @@ from uqassay.lab.papers.options import GivenFiles
 
 
 @pytest.fixture(autouse=True)
-def _one_process(_packages, monkeypatch):
+def _one_process(monkeypatch):
     """Convolutional networks are trained in this process; others would each load PyTorch."""
     monkeypatch.setattr("uqassay.lab.methods.networks.available_cores", lambda: 1)
 

@@ -25,7 +25,7 @@ SHORT = {"preset": "paper", "epochs": 1, "batch_size": 64}  # one step
 
 
 @pytest.fixture(autouse=True)
-def _small_network(monkeypatch, _packages):
+def _small_network(monkeypatch):
     from tests.small_resnet50 import shrink_resnet50
 
     shrink_resnet50(monkeypatch)
