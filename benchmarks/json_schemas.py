@@ -51,6 +51,7 @@ TOP = {
     "class_names": "Names of the classes; wrong and right of answers.",
     "models": "Models and baselines.",
     "findings": "One row for each model, run and metric, with its interval.",
+    "critical": "What refusing costs and saves for the class that matters.",
     "set_coverage": "Coverage of the sets in each class and at each size; all intervals hold together.",
     "calibration": "The calibration tests.",
     "scale_check": "Whether wider sets would have a lower E, one entry for each λ.",
@@ -60,7 +61,7 @@ TOP = {
 }
 RECORDS = {  # of the entries of a list, where its fields are documented
     "claims": (Claim, Estimate), "metrics": (MeasuredMetric, Estimate), "ranking": (Ranked, Estimate), "rank_sets": (RankSets,),
-    "models": (ModelScores,), "findings": (Estimate,), "set_coverage": (PartCoverage, Estimate),
+    "models": (ModelScores,), "findings": (Estimate,), "set_coverage": (PartCoverage, Estimate), "critical": (Estimate,),
     "calibration": (ModelCalibration,), "scale_check": (ScaleCheck,), "settings": (Settings,),
 }  # fmt: skip
 

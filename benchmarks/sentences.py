@@ -66,6 +66,7 @@ SOURCES: Sequence[tuple[str, str, tuple[str, ...]]] = (
         ("_lowest_in_turn", "_baselines", "_parts", "_in_part", "_resamples", "_refusal", "_backward", "_scale"),
     ),
     ("Verdict: wider sets", "evidence/scale.py", ("sentence",)),
+    ("The class that matters", "evidence/critical.py", ("_sentence", "_shown_sentences")),
     ("Verdict: coverage of classes", "evidence/sets.py", ("covered_less", "_and_others", "_shown_sentences")),
     (
         "Calibration",
@@ -307,6 +308,16 @@ def _assays() -> Iterator[uq.Assay]:
     yield from _of_sets()
     yield from _with_warnings()
     yield from _of_uneven_coverage()
+    yield from _of_a_critical_class()
+
+
+def _of_a_critical_class() -> Iterator[uq.Assay]:
+    rng, y = np.random.default_rng(0), np.arange(90) % 3
+    point = uq.Point(0.4 * rng.dirichlet(np.ones(3), 90) + 0.6 * np.eye(3)[np.where(np.arange(90) % 6 == 5, 0, y)])
+    models = dict.fromkeys("abcde", point)
+    yield uq.assay(models, y, critical=2, calibration=(), scales=(), n_draws=100)
+    yield uq.assay({"a": uq.Point(0.1 + 0.7 * np.eye(3)[y])}, y, critical=2, calibration=(), scales=(), n_draws=100)
+    yield uq.assay({"a": point}, np.minimum(y, 1), critical=2, calibration=(), scales=(), n_draws=100)
 
 
 def _of_uneven_coverage() -> Iterator[uq.Assay]:

@@ -87,7 +87,18 @@ def test_the_parameters_of_the_main_call():
             "prior",
             "scales",
         ),
-        *("repair", "common_members", "votes_are", "ignore_label", "tolerance", "level", "margin", "n_draws", "rng"),
+        *(
+            "repair",
+            "common_members",
+            "votes_are",
+            "ignore_label",
+            "tolerance",
+            "level",
+            "margin",
+            "critical",
+            "n_draws",
+            "rng",
+        ),
         *("progress", "client"),
     ]
     assert parameters["tradeoffs"].default == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -1,6 +1,7 @@
 """Refusing the uncertain cases: areas, accuracies, certified thresholds, costs."""
 
 from tests.metrics.risk import test_certified_refusal as certified
+from tests.metrics.risk import test_critical_class as critical
 from tests.metrics.risk import test_error_rates as risk
 from tests.metrics.risk import test_expected_cost as costs
 
@@ -33,6 +34,16 @@ def areas(size: int = 1000) -> Table:
     """Areas under risk-coverage curves: 95 % intervals that hold the truth, UQ-AUC .6 / .8 / .95."""
     found = _rows(size, risk.CELLS, risk.SCORES, risk.Population.areas, risk.area_estimates)
     return Table(("n, error rate", *AREAS), _named(found, [f"{n}, {rate}" for n, rate in risk.CELLS]))
+
+
+@measured("coverage-critical-class", page="ranking")
+def critical_class(size: int = 2000) -> Table:
+    """Refusing 10 %, for the class that matters: 95 % intervals that hold the truth."""
+    rows = []
+    for n, n_groups in critical.CELLS:
+        shares = critical.shares_covered(n, n_groups, size, seed=0)
+        rows.append([f"{n:,}, {n_groups or 'none'}", *(f"{100 * share:.1f}" for share in shares)])
+    return Table(("n, groups", *(name.replace("_", " ") for name in critical.CRITICAL_SHARES)), rows)
 
 
 @measured("coverage-accuracy", page="ranking")

@@ -17,6 +17,16 @@ def class_sets(size: int = 2000) -> Table:
     return Table(("n, groups", *(name.replace("_", " ") for name in sets.CLASS_SET_SCORES)), rows)
 
 
+@measured("coverage-set-parts", page="calibration")
+def set_parts(size: int = 2000) -> Table:
+    """Coverage of every class and size: intervals that all hold at 95 %, and classes said to be covered too little."""
+    rows = []
+    for n, n_groups in sets.CELLS:
+        rates = sets.part_rates(n, n_groups, size, seed=0)
+        rows.append([f"{n:,}, {n_groups or 'none'}", *(f"{100 * rate:.1f}" for rate in rates)])
+    return Table(("n, groups", *sets.PART_RATES), rows)
+
+
 @measured("vote-rejections", page="calibration", golden=lambda: list(votes.rejection_rows(20)))
 def rejections(size: int = 4000) -> Table:
     """Votes that came from the set: rejections."""

@@ -12,6 +12,7 @@ __all__ = [
     "count",
     "counted",
     "decimals_for",
+    "drawable",
     "estimate_text",
     "html_text",
     "interval",
@@ -307,6 +308,18 @@ def listed(names: Sequence[str], *, last: str = "and", most: int | None = None) 
     if most is not None and len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} others"]
     return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def drawable(name: str) -> str:
+    r"""A name from data as matplotlib shows it letter by letter: no formulas, no legend entry that vanishes.
+
+    Examples
+    --------
+    >>> drawable("a$b"), drawable("_net")
+    ('a\\$b', ' _net')
+    """
+    shown = visible(name).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown  # matplotlib leaves labels with a leading _ out
 
 
 def named(name: str) -> str:

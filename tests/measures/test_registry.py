@@ -49,7 +49,7 @@ def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
 
 def test_every_score_has_a_description():
     assert {name for name, score in SCORES.items() if score.on_request} == {
-        *("nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty"),
+        *("nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty", "epistemic-taylor"),
         *("upper-entropy-box", "lower-entropy-box", "credal-uncertainty-box"),
         *OF_DECOMPOSITIONS,
     }

@@ -33,6 +33,7 @@ _COMMON = {
     "kind": "--kind",
     "level": "--level",
     "margin": "--margin",
+    "critical": "--critical",
     "measure": "--measure",
     "measures": "--score",
     "member_axis": "--member-axis",

@@ -162,6 +162,7 @@ class AssayRequest:
     calibration: Sequence[str] = ()  #: Measures, or "none" alone; empty: those of `assay`.
     level: float = 0.95
     margin: float | None = None
+    critical: str | None = None  #: Name of the class that matters.
     draws: int = 2000
     seed: int = 0
     cluster: str | None = None  #: Address of a Dask scheduler whose workers score the instances.
@@ -272,6 +273,7 @@ def make_assay(
             votes_are=request.reading.votes_are,  # type: ignore[arg-type]
             level=request.level,
             margin=request.margin,
+            critical=request.critical,
             n_draws=request.draws,
             rng=request.seed,
             progress=say,
@@ -1029,6 +1031,10 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "level": Level,
     "margin": Margin,
+    "critical": Annotated[
+        str | None,
+        option("The class that matters: tell what refusing costs and saves for its cases.", HOW, metavar="CLASS"),
+    ],
     "draws": Annotated[int, option("Draws behind the shares of resamples.", SURE, metavar="N", min=1)],
     "seed": Seed,
     "cluster": Annotated[

@@ -46,6 +46,7 @@ def assay(
     tolerance: float | None = None,
     level: float = 0.95,
     margin: float | None = None,
+    critical: str | int | None = None,
     n_draws: int = 2000,
     rng: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -114,6 +115,9 @@ def assay(
     margin : float, optional
         Greatest difference of mean E that does not matter. The ranking and the verdict then tell which models are no worse
         than any other by more than that; see docs/intervals-and-tests.md.
+    critical : str or int, optional
+        The class that matters, by name or index: what refusing costs and saves for its cases is told then, also by the variance
+        of its probability and by what it adds to the mutual information; see `Assay.critical_refusals`.
     n_draws : int
         Draws behind the shares of resamples.
     rng : int, optional
@@ -160,6 +164,7 @@ def assay(
         tolerance=tolerance,
         level=level,
         margin=margin,
+        critical=critical,
         n_draws=n_draws,
         rng=rng,
         progress=progress,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from uqassay.evidence.claims import Claim, claims_of, not_calibrated_claims
+from uqassay.evidence.critical import critical_figures, shown_critical
 from uqassay.evidence.data import Judged
 from uqassay.evidence.ood import QUESTION, noted_detection, ood_figures
 from uqassay.evidence.sets import coverage_claims, coverage_figures, set_coverage_of
@@ -53,6 +54,13 @@ LENSES = (
     RANKING,
     Lens("mistakes", "Does it know when it is wrong?", "Mistakes"),
     Lens("refusal", "What can be promised after refusing?", "Refusal"),
+    Lens(
+        "critical",
+        "What does refusing do for the class that matters?",
+        "Critical class",
+        measure=shown_critical,
+        figures=critical_figures,
+    ),
     Lens("calibration", "Is its confidence calibrated?", "Calibration", claims=not_calibrated_claims),
     Lens("sets", "Which classes do the sets leave?", "Sets"),
     Lens(

@@ -17,18 +17,20 @@ from uqassay.evidence.align import Aligned, score_list
 from uqassay.evidence.baselines import counted_labels
 from uqassay.evidence.calibration import CalibrationPlan, check_measures
 from uqassay.evidence.scale import SCALES, check_scales
-from uqassay.evidence.scoring import ERROR, Settings
+from uqassay.evidence.scoring import CRITICAL_SCORES, ERROR, Settings, states_moments
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CalibrationMeasure
 from uqassay.predictions.keys import values_of_classes
 from uqassay.predictions.points import check_draws
 from uqassay.statistics import check_margin
+from uqassay.text import listed_names
 
 __all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 CALIBRATION = ("kuiper-confidence", "ece-classwise")
+NAMED = 10  # classes in an error before the others are counted
 OF_ANSWERS = ("kuiper-confidence", "ece-confidence")
 COPIED = (
     "class_names",
@@ -40,7 +42,7 @@ COPIED = (
 )  # a stream keeps them beyond the call
 OF_CLASSES = (
     *("distance", "nonspecificity", "convention", "focal_sets", "prior", "repair", "common_members"),
-    *("votes_are", "ignore_label", "tolerance"),
+    *("votes_are", "ignore_label", "tolerance", "critical"),
 )
 
 
@@ -66,6 +68,7 @@ class AssayOptions:
     tolerance: float | None = None
     level: float = 0.95
     margin: float | None = None
+    critical: str | int | None = None
     n_draws: int = 2000
     rng: int | None = None
     progress: Callable[[str], None] | None = None
@@ -142,19 +145,35 @@ class AssayOptions:
         """How the models are scored, for models of so many classes with these further scores."""
         if aligned.of_answers:
             self._refuse_for_answers()
+        critical, measures = self._critical(aligned.class_names), score_list(self.measures, aligned, given)
+        if critical is not None and any(states_moments(runs[0]) for runs in aligned.models.values()):
+            measures = (*measures, *CRITICAL_SCORES)
         return Settings(
             distance=ERROR.name if aligned.of_answers else self.distance,
             nonspecificity=self.nonspecificity,
             convention=self.convention,
             focal_sets=None if self.focal_sets is None else as_focal_sets(self.focal_sets, len(aligned.class_names)),
             floor=self.floor,
-            measures=score_list(self.measures, aligned, given),
+            measures=measures,
             tolerance=self.tolerance,
             level=self.level,
             n_draws=self.n_draws,
             seed=self.seed,
             margin=None if self.margin is None else float(self.margin),
+            critical=critical,
         )
+
+    def _critical(self, class_names: Sequence[str]) -> int | None:
+        """Index of the class that matters, given by its name or its index."""
+        given, n = self.critical, len(class_names)
+        if given is None:
+            return None
+        if isinstance(given, str) and given in class_names:
+            return class_names.index(given)
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < n:
+            return int(given)
+        rule = f"must be one of {listed_names(class_names, most=NAMED)}, or an index below {n}"
+        fail("critical", rule, f"got {given!r:.40}", "choose one of them", code="choice")
 
     def _refuse_for_answers(self) -> None:
         """Refuse options about classes and sets, which answers do not have."""

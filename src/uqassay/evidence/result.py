@@ -17,6 +17,7 @@ from uqassay.checks import different, fail
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.claims import Claim
+from uqassay.evidence.critical import CriticalRefusals, critical_refusals
 from uqassay.evidence.data import Judged, sample_of_runs
 from uqassay.evidence.findings import SUBSETS, extreme_instances
 from uqassay.evidence.lens import all_claims, markdown_of_lenses
@@ -253,6 +254,20 @@ class Assay(Judged, Shown, Saved):
     def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
         """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain."""
         return refusal(self, model, score, coverage)
+
+    def critical_refusals(self, *, coverage: float = 0.9) -> CriticalRefusals:
+        """What keeping the least uncertain share `coverage` costs and saves for the class `critical`, by model and score.
+
+        Examples
+        --------
+        >>> import numpy as np, uqassay as uq
+        >>> members = np.random.default_rng(0).dirichlet([2, 2], (100, 3))
+        >>> a = uq.assay({"m": members}, members[:, 0].argmax(axis=1), critical=1)
+        >>> found = a.critical_refusals(coverage=0.8).found["m", "critical-information"]
+        >>> round(float(found.recall), 2), round(float(found.refused), 2)
+        (0.81, 0.21)
+        """
+        return critical_refusals(self, coverage=coverage)
 
     def risk_coverage(self, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
         """Share of errors among the least uncertain instances, at each coverage, with pointwise intervals."""

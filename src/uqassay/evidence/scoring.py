@@ -25,6 +25,7 @@ from uqassay.losses.unified import (
 )
 from uqassay.measures.nonspecificities import Nonspecificity, class_sets_by_rule, joined_nonspecificities
 from uqassay.measures.registry import score_columns, score_names
+from uqassay.measures.variance import probability_moments
 from uqassay.metrics.sets import share_covered
 from uqassay.notes import Note
 from uqassay.predictions import (
@@ -45,6 +46,7 @@ from uqassay.records import Shape
 from uqassay.statistics import check_margin
 
 __all__ = [
+    "CRITICAL_SCORES",
     "ERROR",
     "SET_COLUMNS",
     "ModelScores",
@@ -185,6 +187,8 @@ ERROR = Distance(
 # Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance.
 
 PART_BYTES = 32 * 2**20
+# Of the class that matters: variance of its probability, and what it adds to the mutual information (to second order).
+CRITICAL_SCORES = ("critical-variance", "critical-information")
 DRAWS_HELD_BYTES = 256 * 2**20
 
 
@@ -205,6 +209,7 @@ class Settings:
     n_draws: int = 2000  #: Draws behind the shares of resamples.
     seed: int = 0
     margin: float | None = None  #: Greatest difference of mean E that does not matter.
+    critical: int | None = None  #: The class that matters.
 
     @property
     def distance_metric(self) -> str:
@@ -224,6 +229,8 @@ class Settings:
         whole(self.seed, "seed", "", least=0)
         if self.margin is not None:
             check_margin(self.margin, self.level)
+        if self.critical is not None:
+            whole(self.critical, "critical", "", least=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,10 +461,15 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     offered = score_names(run, on_request=True)
     measures = [m for m in settings.measures if m in offered]
     floor = FLOORS["exact"] if settings.floor is None else settings.floor
+    k = settings.critical if set(CRITICAL_SCORES) <= set(names) and states_moments(run) else None
 
     def work(rows: slice, part: Prediction) -> None:
         for measure, values in score_columns(part, measures).items():
             out[measure][rows] = values
+        if k is not None:
+            stated = probability_moments(part)
+            for name, values in zip(CRITICAL_SCORES, (stated.variance, stated.contributions), strict=True):
+                out[name][rows] = values[:, k]
         target = y[rows]
         out["correct"][rows] = is_correct(target, part)
         out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
@@ -470,6 +482,11 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
 
     run.for_each_chunk(work, 8 * run.n_classes * (points_of_sets(run) or 3), chunk_bytes=PART_BYTES)
     return out
+
+
+def states_moments(run: Prediction) -> bool:
+    """Whether a prediction is a distribution over distributions that are not all the same."""
+    return isinstance(run, (Members, Drawn, GaussianLogits))
 
 
 def _columns_of_answers(run: Answers, settings: Settings) -> tuple[dict[str, Floats], int]:

@@ -29,7 +29,7 @@ from uqassay.predictions import ClassSets, Point, Prediction
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, row_of
 from uqassay.statistics import Estimate
 from uqassay.statistics.units import check_choice
-from uqassay.text import counted, level_text, named, percent, percent_interval
+from uqassay.text import counted, drawable, level_text, named, percent, percent_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -355,14 +355,14 @@ class _Drawing:
             x = np.array([float(one) for _, one in kept])
             ends = np.array([(one.low, one.high) if one.low == one.low else (float(one),) * 2 for _, one in kept])
             drawn = ax.errorbar(
-                x, y, xerr=np.abs(ends.T - x), fmt="o", capsize=2, markersize=4, label=name, clip_on=False
+                x, y, xerr=np.abs(ends.T - x), fmt="o", capsize=2, markersize=4, label=drawable(name), clip_on=False
             )
             ax.axvline(float(of.overall), linestyle=":", color=drawn[0].get_color(), clip_on=False)
         first = next(iter(shown.values()))
         names = [
             self.found.name_of(first, first.parts.index(part)) if part in first.parts else str(part) for part in parts
         ]
-        ax.set_yticks([rows[part] for part in parts], names)
+        ax.set_yticks([rows[part] for part in parts], list(map(drawable, names)))
         ax.set_xlabel(f"coverage, {level_text(self.found.level)} intervals together (dotted: all cases)")
         if len(shown) > 1:
             ax.legend(fontsize="small")

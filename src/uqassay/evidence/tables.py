@@ -15,6 +15,7 @@ from uqassay.evidence.answer import answer_of
 from uqassay.evidence.baselines import is_held_out
 from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
+from uqassay.evidence.critical import CRITICAL_COLUMNS, critical_rows
 from uqassay.evidence.data import ROW_FIELDS, Judged
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.evidence.lens import all_claims
@@ -97,6 +98,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "claims": (_claims, CLAIM_COLUMNS),
         "calibration": (_calibration, CALIBRATION_COLUMNS),
         "mistakes": (mistake_rows, MISTAKE_COLUMNS),
+        "critical": (critical_rows, CRITICAL_COLUMNS),
         "subsets": (subset_rows, SUBSET_COLUMNS),
         "scale-check": (_scale_check, SCALE_COLUMNS),
         "variance": (variance_rows, VARIANCE_COLUMNS),
@@ -200,6 +202,7 @@ def to_json(assay: Judged, tradeoffs: Sequence[float] | None = None) -> dict[str
             ],
             "metrics": metric_rows(assay),
             "findings": rows_of(assay, "findings"),
+            "critical": rows_of(assay, "critical"),
             "set_coverage": rows_of(assay, "set-coverage"),
             "calibration": _calibration_json(assay),
             **ranking_json(assay, lambdas),

@@ -25,6 +25,7 @@ from uqassay.measures.nonspecificities import credal_width, generalised_hartley
 from uqassay.measures.proper import proper_score_decomposition
 from uqassay.measures.variance import (
     predicted_class_variance,
+    probability_moments,
     total_variance,
     variance_decomposition,
     variation_ratio,
@@ -42,6 +43,7 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
+    sum_over_classes,
 )
 from uqassay.text import shown
 
@@ -559,6 +561,16 @@ SCORES: dict[str, Score] = {
             "Expected KL divergence between two members; infinite where one rules out a class that another does not.",
             "mean over p and q of Σ p(c) ln(p(c) / q(c))",
             "Kotelevskii and Panov (2024); Malinin and Gales (2021)",
+            "a distribution over distributions",
+            on_request=True,
+        ),
+        Score(
+            "epistemic-taylor",
+            lambda p: sum_over_classes(probability_moments(p).contributions),
+            "nats",
+            "Variance of each class's probability over twice its mean, summed: the mutual information to second order.",
+            "Σ over c of Var p(c) / (2 p̄(c))",
+            "Touré and Stephens (2026)",
             "a distribution over distributions",
             on_request=True,
         ),

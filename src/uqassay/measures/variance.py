@@ -208,6 +208,15 @@ class ProbabilityMoments:
         """Σ_k Var[p_k] = E‖p − p̄‖², ``(n,)``: the epistemic variance that is stated."""
         return sum_over_classes(self.variance)
 
+    @property
+    def contributions(self) -> Floats:
+        """C_k = Var[p_k] / (2 p̄_k), ``(n, K)``, nats: what each class adds to the mutual information, to second order.
+
+        0 where p̄_k is 0. Touré and Stephens (2026), Not just how much, but where, UAI. `label_wise_parts` has the exact mutual
+        information of one class against the rest.
+        """
+        return np.divide(self.variance, 2.0 * self.mean, out=np.zeros_like(self.variance), where=self.mean > 0)
+
 
 def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     """Mean and variance of the probability of each class, as stated by a second-order prediction.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hosmer_lemeshow_statistic,
     )
     from uqassay.metrics.certified_thresholds import CertifiedRefusal, certified_refusal
+    from uqassay.metrics.critical_class import CriticalRefusal, critical_class_refusal
     from uqassay.metrics.disentanglement import (
         DOUBT_SOURCES,
         Curves,
@@ -144,6 +145,7 @@ _WHERE = {
     "ClassSetScores": "sets",
     "CorrelationStudy": "truths",
     "CoverageInParts": "sets",
+    "CriticalRefusal": "critical_class",
     "Curves": "disentanglement",
     "DelayCurve": "epistemic_gain",
     "Disentanglement": "disentanglement",
@@ -185,6 +187,7 @@ _WHERE = {
     "confidence_calibration_error": "calibration",
     "correlation_study": "truths",
     "coverage_at_risk_score": "risk",
+    "critical_class_refusal": "critical_class",
     "cumulative_calibration_error": "calibration",
     "delay_curve": "epistemic_gain",
     "delay_curve_of_gains": "epistemic_gain",
@@ -253,6 +256,7 @@ __all__ = [
     "ClassSetScores",
     "CorrelationStudy",
     "CoverageInParts",
+    "CriticalRefusal",
     "Curves",
     "DelayCurve",
     "Disentanglement",
@@ -294,6 +298,7 @@ __all__ = [
     "confidence_calibration_error",
     "correlation_study",
     "coverage_at_risk_score",
+    "critical_class_refusal",
     "cumulative_calibration_error",
     "delay_curve",
     "delay_curve_of_gains",

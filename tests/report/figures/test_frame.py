@@ -18,7 +18,6 @@ from uqassay.report import figures
 from uqassay.report.figures.frame import (
     axes_for,
     draw_legend,
-    escaped,
     fitting,
     label_axes,
     look_at,
@@ -30,7 +29,7 @@ from uqassay.report.figures.frame import (
 )
 
 # -- Every figure at its final size in a paper: nothing is cut, on something else, or too small to be read -------------
-
+from uqassay.text import drawable
 
 FUNCTIONS = sorted(name for name in figures.__all__ if name.startswith("plot_"))
 
@@ -300,7 +299,7 @@ def test_equal_names_stay_equal():
 
 
 def test_text_of_data_is_no_markup():
-    assert escaped("$x$") == r"\$x\$"
+    assert drawable("$x$") == r"\$x\$"
     assert short_names(["two\nlines", "_hidden"], at_most(30)) == [r"two\nlines", " _hidden"]
     ax = Figure().subplots()
     ax.plot([0], [0], label=short_names(["_hidden"], at_most(30))[0])

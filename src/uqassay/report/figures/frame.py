@@ -19,7 +19,7 @@ from uqassay.evidence.ranking import winners_of
 from uqassay.losses.unified import check_tradeoff
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.statistics.units import check_choice
-from uqassay.text import counted, level_text, tradeoff, visible
+from uqassay.text import counted, drawable, level_text, tradeoff, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,6 @@ __all__ = [
     "beside",
     "columns_width",
     "draw_legend",
-    "escaped",
     "every",
     "fitting",
     "fitting_columns",
@@ -84,12 +83,6 @@ def printable(text: object) -> str:
     return visible(str(text))
 
 
-def escaped(text: str) -> str:
-    """Text as matplotlib shows it letter by letter: no formulas, no legend entry that vanishes."""
-    shown = text.replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown  # matplotlib leaves labels with a leading _ out
-
-
 def short_names(names: Sequence[str], fits: Callable[[str], bool]) -> list[str]:
     """Short forms of names, distinct for distinct ones: what all have in common becomes "…", what tells them apart stays.
 
@@ -111,7 +104,7 @@ def short_names(names: Sequence[str], fits: Callable[[str], bool]) -> list[str]:
         most -= 1
         found = _distinct(_shortened(plain, most), found)
     shown = dict(zip(dict.fromkeys(names), found, strict=True))
-    return [escaped(shown[name]) for name in names]
+    return [drawable(shown[name]) for name in names]
 
 
 def _distinct(names: list[str], longer: list[str]) -> list[str]:
@@ -271,7 +264,7 @@ def plain(text: object, *, limit: int = LONGEST) -> str:
     ('\\$x_1\\$', 'two\\nlines', ' _hidden')
     """
     shown = printable(text)
-    return escaped(shown if len(shown) <= limit else f"{shown[: limit - 11]}…{shown[-10:]}")
+    return drawable(shown if len(shown) <= limit else f"{shown[: limit - 11]}…{shown[-10:]}")
 
 
 def interval_level(assay: Judged) -> str:
