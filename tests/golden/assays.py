@@ -117,6 +117,8 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
     )
     found["groups"] = made(data.rivals(), groups=data.groups(), calibration=TESTED)
     found["groups and runs"] = made({"runs": data.runs(), **rivals}, groups=data.groups())
+    found["weights"] = made({**rivals, "runs": data.runs(), "s": kinds["ClassSets"]}, sample_weight=data.weights())
+    found["weights and groups"] = made(point, groups=data.groups(), sample_weight=data.weights())
     found["few groups"] = made(rivals, groups=data.groups(size=20))
     found["subgroups"] = made(rivals, subgroups={"site": data.sites(), "odd": np.arange(N) % 2 == 1})
     found["votes"] = made(data.all_kinds(names=SOME), y=data.votes())
@@ -200,7 +202,10 @@ def classifiers() -> uq.Assay:
     return uq.assay({name: one.fit(x, y) for name, one in fitted.items()}, y, X=x, n_draws=300)
 
 
-SHOWN = ("kind Members", "kind ClassSets", "6 models", "all kinds", "runs", "groups and runs", "votes", "class names")
+SHOWN = (
+    *("kind Members", "kind ClassSets", "6 models", "all kinds", "runs", "groups and runs", "votes", "class names"),
+    "weights",
+)
 MORE_SHOWN = ("two classes", "margin", "one instance", "bounded distance and margin", "stream")
 DECIDED = ("kind Members", "3 models", "groups and runs", "votes", "two classes", "margin", "one instance")
 STORED = ("kind Members", "groups and runs")
@@ -218,6 +223,7 @@ def pages() -> dict[str, Callable[[], uq.Assay]]:
             {"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n), subgroups={"site": data.sites(n)}
         ),
         "votes": made({"m": two["a"]}, y=data.votes(n)),
+        "weights": made(two, n, calibration=TESTED, sample_weight=data.weights(n)),
         "one instance": made(data.rivals(1, n_models=2), 1),
         "class sets": made({"s": data.prediction("ClassSets", n)}, n, measures=None),
     }

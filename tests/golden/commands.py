@@ -39,6 +39,7 @@ SCREENS = {
     "rank all files": f"rank DE=de.npz EDL=edl.npz box=intervals.npz masses.npz point.npz --labels labels.npy {QUICK}",
     "rank runs": f"rank net=de.npz,again.npz EDL=edl.npz --labels labels.npy {QUICK}",
     "rank groups and subgroups": f"rank {TWO} --groups patients.npy --subgroup site=sites.csv:site {QUICK}",
+    "rank weights": f"rank {TWO} --weights weights.npy {QUICK}",
     "rank votes": f"rank {TWO.replace('labels.npy', 'votes.npy')} {QUICK}",
     "rank with a margin": f"rank {TWO} --margin 0.2 --distance brier --level 0.9 {QUICK}",
     "rank checks": f"""
@@ -202,6 +203,7 @@ def files() -> Path:
         "short": y[:7],
         "names": np.array(["a", "b", "c", "d"])[np.minimum(y + np.arange(N) % 2, 3)],
         "patients": data.groups(N),
+        "weights": data.weights(N),
         "votes": data.votes(N),
         "members": p,
     }.items():

@@ -115,6 +115,13 @@ def groups(n: int = 60, size: int = 4) -> np.ndarray:
     return np.arange(n) // size
 
 
+def weights(n: int = 60) -> np.ndarray:
+    """Importance weights that differ tenfold, one of them 0."""
+    found = np.random.default_rng(6).lognormal(0.0, 0.6, n)
+    found[n // 3] = 0.0
+    return found
+
+
 def sites(n: int = 60) -> np.ndarray:
     """A subgroup's name for each instance."""
     return np.array(["north", "south", "west"])[np.random.default_rng(4).integers(0, 3, n)]

@@ -130,7 +130,9 @@ def _of_sample(aligned: Aligned) -> list[Note]:
         text = f"{count(aligned.ignored)} of {count(n + aligned.ignored)} cases are left out by their label."
         found.append(Note("ignored-label", text, {"ignored": aligned.ignored, "instances": n}))
     if aligned.weightless:
-        text = f"{count(aligned.weightless)} of {count(n + aligned.weightless)} cases have weight 0 and are left out."
+        has, are = ("has", "is") if aligned.weightless == 1 else ("have", "are")
+        of = f"{count(aligned.weightless)} of {count(n + aligned.weightless)} cases"
+        text = f"{of} {has} weight 0 and {are} left out."
         found.append(Note("weights", text, {"left_out": aligned.weightless, "instances": n}))
     worth = effective_number(aligned.weights, n)
     if aligned.weights is not None:
