@@ -108,7 +108,7 @@ class CriticalRefusals(Shown):
             below=True,
             caption=(
                 f"Of the cases of class {named(self.class_name)}: found is predicted right; still missed is kept and wrong. "
-                f"{level_text(self.level)} interval of each share by itself, at the threshold of these cases."
+                f"{level_text(self.level)} interval of each share by itself; the threshold, found from these cases, is in it."
             ),
         )
 
@@ -175,9 +175,9 @@ def _draw(found: CriticalRefusals, ax: "Axes") -> None:
     rows = list(found.found.items())[:DRAWN]
     places = np.arange(len(rows))[::-1].astype(float)
     shares = (
-        ("caught", "of those that are missed", 0.12),
-        ("refused", "of all", 0.0),
-        ("refused_others", "of other classes", -0.12),
+        ("caught", "its missed cases", 0.12),
+        ("refused", "all its cases", 0.0),
+        ("refused_others", "cases of other classes", -0.12),
     )
     for share, label, up in shares:
         kept = [(place, getattr(one, share)) for place, (_, one) in zip(places, rows, strict=True)]
@@ -188,4 +188,4 @@ def _draw(found: CriticalRefusals, ax: "Axes") -> None:
         ax.errorbar(x, y, xerr=np.abs(ends.T - x), fmt="o", capsize=2, markersize=4, label=label, clip_on=False)
     ax.set_yticks(places, [drawable(f"{model}: {score.replace('-', ' ')}") for (model, score), _ in rows])
     ax.set_xlabel(f"share refused, {level_text(found.level)} intervals")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(shares), frameon=False)

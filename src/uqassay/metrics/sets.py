@@ -286,8 +286,8 @@ class CoverageInParts(Plain):
     #: Mean absolute difference between the coverage of the parts that have instances and the target (Ding et al., 2023). What
     #: the parts differ by chance is in it; the interval holds what all intervals of the parts allow.
     gap: Estimate
-    #: What the interval of a part must lie below to be `below`: the target, or the coverage of all instances. With groups or
-    #: several runs it is the lower end of that, because parts and all instances need not depend on the same groups.
+    #: What the interval of a part must lie below to be `below`: the target, or the coverage of all instances. With groups,
+    #: weights or several runs it is the lower end of that: what a part and all instances rest on can then differ much.
     least: float
     level: float  #: Confidence level of all intervals together.
 
@@ -438,7 +438,7 @@ def coverage_of_parts(
     sample: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight, "level": each, "method": "exact"}
     overall = proportion_estimate(covered, **sample)
     found = tuple(_in_part(covered, mask, sample, "this part has no case") for mask in masks.values())
-    alone = groups is None and np.ndim(covered) == 1
+    alone = groups is None and sample_weight is None and np.ndim(covered) == 1
     least = target if target is not None else float(overall) if alone else overall.low
     gap = _gap(found, overall, target, level)
     return CoverageInParts(by, tuple(masks), found, overall, target, gap, least, level)
