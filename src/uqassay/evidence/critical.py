@@ -175,9 +175,9 @@ def _draw(found: CriticalRefusals, ax: "Axes") -> None:
     rows = list(found.found.items())[:DRAWN]
     places = np.arange(len(rows))[::-1].astype(float)
     shares = (
-        ("caught", "its missed cases", 0.12),
+        ("caught", "its misses", 0.12),
         ("refused", "all its cases", 0.0),
-        ("refused_others", "cases of other classes", -0.12),
+        ("refused_others", "other classes", -0.12),
     )
     for share, label, up in shares:
         kept = [(place, getattr(one, share)) for place, (_, one) in zip(places, rows, strict=True)]
