@@ -251,3 +251,31 @@ def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):
     again = replace(a)
     assert mistakes_section(again) == expected
     assert {r.statistic for r in again.mistake_ranking()} == {None}
+
+
+def test_epistemic_uncertainty_alone_is_compared_by_a_score_that_all_models_with_sets_have(assay, found):
+    said = found["assay"]["text"]["epistemic"]
+    assert found["assay"]["finding"].endswith(said)
+    stated = {m: ranked_scores(assay, m) for m in assay.model_names}
+    stated = {m: scores for m, scores in stated.items() if "credal-width" in scores}
+    assert 1 < len(stated) < len(assay.model_names)  # a point states none
+    common = "epistemic-entropy" if all("epistemic-entropy" in scores for scores in stated.values()) else "credal-width"
+    sets = assay.rank_sets(metric="uq-auc", score=common)
+    best = sets.names[int(np.argmax(sets.values))]
+    assert (
+        f"({common.replace('-', ' ')}) the mistakes of {best} are found best: error AUROC {sets.values.max():.3f}"
+        in said
+    )
+    parts = dict.fromkeys(("could be as good", "not as good"), "")
+    for clause in said.rstrip(".").split("; ")[1:]:
+        parts["not as good" if clause.endswith("not as good") else "could be as good"] = clause
+    for m in stated:
+        if m != best:
+            assert m in parts["could be as good" if m in sets.top_names else "not as good"]
+
+
+def test_without_sets_nothing_is_said_of_epistemic_uncertainty():
+    a = ranked_assay()
+    point = uq.assay({"point": uq.Point(softmax(np.random.default_rng(3).normal(size=(60, 3))))}, np.arange(60) % 3)
+    assert mistakes_section(point)["text"]["epistemic"] == ""
+    assert mistakes_section(a)["text"]["epistemic"] != ""

@@ -292,6 +292,11 @@ class Score:
         """True if a single distribution has it at 0, or as another score says it."""
         return self.of_set or self.needs == "a distribution over distributions"
 
+    @property
+    def epistemic(self) -> bool:
+        """True if it measures epistemic uncertainty alone. Upper and lower entropy of a set hold the aleatoric part, too."""
+        return self.name.startswith("epistemic-") or (self.of_set and not self.name.startswith(("upper-", "lower-")))
+
     def offered_by(self, prediction: Prediction) -> bool:
         """True if this kind of prediction has the score. Nothing is computed."""
         match self.needs:

@@ -70,7 +70,7 @@ function refusalPiece(it) {
     const k = it.lens.refused.indexOf(it.chosen.share);
     const rows = it.judged().filter((m) => !m.unmixed).map((m) => refusalRow(it, m, k));
     const places = percentPlaces(rows.flatMap((r) => [r.kept, r.gain].map((e) => e.slice(1))));
-    tellFinding("lens-mistakes", it.view().refusal[k]);
+    tellFinding("lens-mistakes", [it.view().refusal[k], it.text.epistemic].filter(Boolean).join(" "));
     const caption = [it.text.alone, it.text.votes].filter(Boolean).join(" ");
     if (rows.length > 1) fillModelTable(holder, refusalColumns(it, rows, places), rows, { caption });
     else fill(holder);

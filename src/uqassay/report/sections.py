@@ -51,6 +51,7 @@ from uqassay.report.sentences import (
     confidence_finding,
     confidence_text,
     decimals_of,
+    epistemic_sentence,
     few_scores,
     mistakes_sentences,
     outcome_text,
@@ -358,10 +359,12 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
     offered = [s for s in names if any(s in found.ranked[m] for m in mixed)]
     cautions = remarks(assay, {(m, s): found.estimates[m, s, "uq-auc"] for m in mixed for s in found.ranked[m]})
     views = [_mistakes_view(found, score, cautions) for score in (BEST_SHOWN, *offered)]
+    epistemic = _epistemic(found)
     first = FIRST_SCORE if FIRST_SCORE in offered else BEST_SHOWN
     share = next(share for share in found.refused if share >= FIRST_SHARE)
+    said = next(view["refusal"] for view in views if view["score"] == first)
     return {
-        "finding": next(view for view in views if view["score"] == first)["refusal"][found.refused.index(share)],
+        "finding": " ".join(filter(None, [said[found.refused.index(share)], epistemic])),
         "first": {"score": first, "share": share},
         "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
         "refused": found.refused,
@@ -370,7 +373,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
             [metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in metrics_of(assay, TABLED)
         ],
         "cautions": cautions,
-        "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward)},
+        "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward), "epistemic": epistemic},
         "views": views,
         "models": [_model(found, m) for m in assay.model_names],
         "comparisons": _comparisons(found),
@@ -453,6 +456,20 @@ def _mistakes_view(found: _Found, score: str, cautions: Sequence[str]) -> dict[s
         ],
         "refusal_notes": [" ".join(remarks(assay, kept, AT_AN_END)) for kept in ends],
     }
+
+
+def _epistemic(found: _Found) -> str:
+    """How well epistemic uncertainty alone ranks the mistakes, by the first such score that all models with sets have."""
+    assay = found.assay
+    scores = [s for s in assay.settings.measures if s in SCORES and SCORES[s].epistemic]
+    stated = {m: [s for s in scores if s in found.ranked[m]] for m in assay.model_names if not found.unmixed[m]}
+    stated = {m: own for m, own in stated.items() if own}
+    common = [s for s in scores if all(s in own for own in stated.values())]
+    if not stated or not common:
+        return ""
+    score = common[0]
+    top = assay.rank_sets(metric="uq-auc", score=score).top_names if len(stated) > 1 else tuple(stated)
+    return epistemic_sentence(score_label(score), {m: found.estimates[m, score, "uq-auc"] for m in stated}, top)
 
 
 def _refused(found: _Found, score: str, judged: Mapping[str, str], k: int) -> list[Refused]:

@@ -32,6 +32,7 @@ from uqassay.text import (
     ABSENT,
     count,
     counted,
+    estimate_text,
     level_text,
     listed,
     listed_names,
@@ -74,6 +75,7 @@ __all__ = [
     "cost_label",
     "decimals_of",
     "depends_sentence",
+    "epistemic_sentence",
     "few_scores",
     "general_sentences",
     "instance_sentences",
@@ -1355,7 +1357,8 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
     return {
         "lead": (
             "A model knows when it is wrong if its mistakes are more uncertain than its right predictions. Then fewer are left "
-            "when the most uncertain predictions are refused, or passed on to a person."
+            "when the most uncertain predictions are refused, or passed on to a person. Whether more data would help is not "
+            "tested on this page: uqassay gain tests it."
         ),
         "best": best,
         "best_title": best[0].upper() + best[1:],
@@ -1679,6 +1682,53 @@ def refusal_sentence(assay: "Assay", share: float, by: str, refused: Sequence[Re
         "unknown": f"; how surely cannot be said ({only}: no interval)",
     }[best.outcome]
     return f"{start}{change}{end}{_others_refused(assay, refused, best) if several else ''}."
+
+
+def epistemic_sentence(score: str, found: Mapping[str, "Estimate"], top: Sequence[str]) -> str:
+    """How well the epistemic uncertainty of models with sets ranks their mistakes.
+
+    Parameters
+    ----------
+    score : str
+        The score in words.
+    found : mapping of str to Estimate
+        UQ-AUC of the score, by model.
+    top : sequence of str
+        The models that none is shown to be better than.
+
+    Examples
+    --------
+    >>> from uqassay.metrics import uq_auc_score
+    >>> a = uq_auc_score([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])
+    >>> epistemic_sentence("credal width", {"DE": a}, ["DE"])
+    'By epistemic uncertainty alone (credal width) the mistakes of DE are found with an error AUROC of 1.000.'
+    """
+    defined = {m: float(value) for m, value in found.items() if not math.isnan(value)}
+    if not defined:
+        return ""
+    greatest = max(defined.values())
+    best = [m for m, value in defined.items() if value == greatest]
+    if greatest <= 0.5:
+        whose = listed_names(defined)
+        return (
+            f"Epistemic uncertainty alone ({score}) finds the mistakes of {whose} no better than chance in these cases."
+        )
+    one = found[best[0]]
+    shown = estimate_text(greatest, one.low, one.high, level=one.level)
+    if len(defined) == 1:
+        return f"By epistemic uncertainty alone ({score}) the mistakes of {best[0]} are found with an error AUROC of {shown}."
+    said = [
+        f"By epistemic uncertainty alone ({score}) the mistakes of {listed_names(best)} are found best: error AUROC {shown}"
+    ]
+    equals = [m for m in defined if m in top and m not in best]
+    others = [m for m in defined if m not in top and m not in best]
+    said += [f"{listed_names(equals, most=SHOWN_NAMES)} could be as good"] if equals else []
+    said += (
+        [f"{listed_names(others, most=SHOWN_NAMES)} {'is' if len(others) == 1 else 'are'} not as good"]
+        if others
+        else []
+    )
+    return f"{'; '.join(said)}."
 
 
 def _shown(gain: float) -> str:
