@@ -217,7 +217,8 @@ def test_every_choice_of_a_score_has_its_sentences(lens):
 
 def test_the_finding_is_the_sentence_of_the_first_choice(assay, lens):
     view = next(view for view in lens["views"] if view["score"] == lens["first"]["score"])
-    assert lens["finding"] == view["refusal"][lens["refused"].index(lens["first"]["share"])]
+    told = view["refusal"][lens["refused"].index(lens["first"]["share"])]
+    assert lens["finding"] == f"{told} {lens['text']['epistemic']}"
     assert lens["finding"].startswith("Refusing the 10 % most uncertain (by total entropy) ")
     kept = {m: assay.refusal(m, "total-entropy", 0.9) for m in assay.model_names if not lens_model(lens, m)["unmixed"]}
     name = max(kept, key=lambda m: float(kept[m].accuracy_kept))

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MARKS",
     "VARIANCE_COLUMNS",
-    "Comparison",
+    "ModelComparison",
     "Ranked",
     "Ranking",
     "Spread",
@@ -115,7 +115,7 @@ class Ranked:
     top: bool | None  #: Whether no model is significantly better; None for a baseline.
     estimate: Estimate  #: Mean E with its interval.
     win_share: float | None  #: Share of resamples in which the model has the lowest mean E; None for a baseline.
-    difference: Estimate  #: Mean E minus that of the best model, with the interval of `Comparison`.
+    difference: Estimate  #: Mean E minus that of the best model, with the interval of `ModelComparison`.
     #: pvalue, pvalue_adjusted: Test of that difference; adjusted for all pairs of models and baselines. nan for the
     #: best model.
     pvalue: float
@@ -209,7 +209,7 @@ def _difference(
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class ModelComparison(Shown):
     """Two models or baselines by their mean E at one λ, as the ranking tells them apart; made by `Assay.compare`."""
 
     _shown_more: ClassVar[str] = "difference, pvalue, alone, margin, detectable"
@@ -314,7 +314,7 @@ def comparison_at(
     tradeoff: float = DEFAULT_TRADEOFF,
     method: str = "student-t",
     margin: float | None = None,
-) -> Comparison:
+) -> ModelComparison:
     """Two models by their mean E at one λ; see `Assay.compare`."""
     check_tradeoff(tradeoff)
     alone = _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
@@ -326,7 +326,7 @@ def comparison_at(
     told = p <= 1 - assay.settings.level and float(difference) != 0
     better, worse = (a, b) if difference < 0 else (b, a)
     resting = told and better in assay.model_names and rests_on_inputs(assay, better, worse, tradeoff)
-    return Comparison(
+    return ModelComparison(
         model=a,
         other=b,
         tradeoff=float(tradeoff),

@@ -37,7 +37,7 @@ from uqassay.evidence.mistakes import (
 from uqassay.evidence.ood import OodDetection, detect_ood
 from uqassay.evidence.order import rank_sets_of
 from uqassay.evidence.ranking import (
-    Comparison,
+    ModelComparison,
     Ranked,
     Ranking,
     Spread,
@@ -157,7 +157,7 @@ class Assay(Judged, Shown, Saved):
         tradeoff: float = DEFAULT_TRADEOFF,
         method: str = "student-t",
         margin: float | None = None,
-    ) -> Comparison:
+    ) -> ModelComparison:
         """Two models by their mean E at one λ, as the ranking tells them apart.
 
         Parameters
@@ -173,7 +173,7 @@ class Assay(Judged, Shown, Saved):
 
         Returns
         -------
-        Comparison
+        ModelComparison
             Difference, interval and p-value are those of the tests of all pairs, so that they agree with ranks and verdict;
             `alone` is the paired test of these two alone. `detectable` is the smallest difference that this test set could
             have shown, and how many instances or runs it takes to show the one observed.
