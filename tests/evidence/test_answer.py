@@ -9,7 +9,8 @@ from tests.evidence.verdict_cases import claims, judged, predicted
 
 import uqassay as uq
 from uqassay.evidence import Claim
-from uqassay.evidence.answer import answer_from_claims, colour_order
+from uqassay.evidence.answer import answer_from_claims
+from uqassay.evidence.data import colour_order
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -12,10 +12,9 @@ from tests.refusals import refuses
 from tests.shown_results import check_shown
 
 import uqassay as uq
-from uqassay.evidence.answer import N_COLOURS, colour_order
 from uqassay.evidence.baselines import loss_of
 from uqassay.evidence.choice import choices
-from uqassay.evidence.data import one_run
+from uqassay.evidence.data import N_COLOURS, colour_order, one_run
 from uqassay.evidence.excess import TERMS
 from uqassay.evidence.findings import loss_estimate
 from uqassay.evidence.order import order_of, rank_sets_at

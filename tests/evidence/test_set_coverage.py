@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import uqassay as uq
-from uqassay.evidence.sets import set_coverage_of
+from uqassay.evidence.sets import coverage_figures, set_coverage_of
 from uqassay.metrics import set_coverage_in_parts
+from uqassay.report.figures import model_colours
 from uqassay.report.page import lens_sections
 
 
@@ -85,3 +87,39 @@ def test_false_claims_of_a_class_in_an_assay():
         a = uq.assay(models, y, calibration=(), scales=())
         false += any(c.facts["by"] == "class" for c in a.claims() if c.kind == "covered-less")
     assert false <= 5
+
+
+def test_sizes_are_the_same_for_all_models_and_are_written_in_words():
+    # one model has five different sizes, the other eleven, which stand together in doubling ranges
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 11, 330)
+    few, many = (np.zeros((330, 11), dtype=bool) for _ in range(2))
+    for i in range(330):
+        few[i, rng.permutation(11)[: 1 + i % 5]] = True
+        many[i, rng.permutation(11)[: 1 + i % 11]] = True
+    a = uq.assay({"few": uq.ClassSets(few), "many": uq.ClassSets(many)}, y)
+    found = set_coverage_of(a)
+    ranges = {(1, 1), (2, 2), (3, 4), (5, 8), (9, 16)}
+    assert set(found.models["many"][1].parts) == ranges
+    assert set(found.models["few"][1].parts) == ranges - {(9, 16)}
+    drawn = coverage_figures(found)["Coverage at each size of the sets"]
+    ax = Figure().subplots()
+    drawn(ax)
+    words = {"1 class", "2 classes", "3 to 4 classes", "5 to 8 classes", "9 to 16 classes"}
+    assert {label.get_text() for label in ax.get_yticklabels()} == words
+
+
+def test_where_no_class_is_covered_less_no_worst_one_is_named():
+    y = np.arange(60) % 3
+    every = uq.ClassSets(np.ones((60, 3), dtype=bool))
+    text = set_coverage_of(uq.assay({"m": every}, y))._shown_table().as_text()
+    assert "all alike" in "\n".join(text)
+
+
+def test_figures_on_the_page_have_the_colours_of_the_models(random_generator):
+    probs, _, y = worlds(random_generator)
+    a = uq.assay({"point": uq.Point(probs.mean(axis=1)), "DE": probs}, y, calibration=(), scales=())
+    markup = next(section for section in lens_sections(a) if section["id"] == "set-coverage")["markup"]
+    colour = model_colours(a)["DE"]
+    assert colour.lower() in markup.lower()
+    assert model_colours(a)["point"].lower() not in markup.lower()

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqassay.evidence.choice import greatest_usual
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.data import Judged
+from uqassay.evidence.data import Judged, colour_order
 from uqassay.evidence.lens import RANKING, claims_by
 from uqassay.evidence.order import LEAST, MEAN_E, inwards, loss_name, order_of
 from uqassay.evidence.ranking import ranked_at
@@ -17,47 +17,12 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.tradeoff import lower_envelope
 
 __all__ = [
-    "N_COLOURS",
     "Answer",
     "Recommendation",
     "Stretch",
     "answer_from_claims",
     "answer_of",
-    "colour_order",
 ]
-
-
-# The order in which models take colours, the same in the page and in the figures.
-
-N_COLOURS = 8  # of the palette by Okabe and Ito
-
-
-def colour_order(assay: Judged) -> tuple[str, ...]:
-    """Names of the models as given; with more models than colours by mean E at the default λ, so that the best ones differ.
-
-    Parameters
-    ----------
-    assay : Assay
-
-    Returns
-    -------
-    tuple of str
-        All models, without the baselines.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> colour_order(uq.assay({"b": uq.Point([[0.5, 0.5]]), "a": uq.Point([[0.9, 0.1]])}, [0]))
-    ('b', 'a')
-    """
-    if len(assay.model_names) <= N_COLOURS:
-        return assay.model_names
-    d, ns = (
-        np.array([assay.overall(m.columns[key]) for m in assay.candidates]) for key in ("distance", "nonspecificity")
-    )
-    with np.errstate(invalid="ignore"):
-        order = np.argsort(d + DEFAULT_TRADEOFF * ns, kind="stable")
-    return tuple(assay.model_names[j] for j in order)
 
 
 # The answer of an assay: what to choose for which λ, what cannot be told from it, and where no model is worth using.

@@ -26,6 +26,7 @@ from uqassay.statistics.units import effective_number, weighted_mean
 
 __all__ = [
     "NO_TESTS",
+    "N_COLOURS",
     "ROW_FIELDS",
     "AnyJudged",
     "AssayTests",
@@ -36,6 +37,7 @@ __all__ = [
     "ScaledScores",
     "Shared",
     "VoteTests",
+    "colour_order",
     "one_run",
     "sample_of_runs",
     "with_numbered_groups",
@@ -509,3 +511,36 @@ def with_numbered_groups(judged: AnyJudged) -> AnyJudged:
     if judged.groups is None:
         return judged
     return replace(judged, groups=np.unique(judged.groups, return_inverse=True)[1])
+
+
+# The order in which models take colours, the same in the page and in the figures.
+
+N_COLOURS = 8  # of the palette by Okabe and Ito
+
+
+def colour_order(assay: Judged) -> tuple[str, ...]:
+    """Names of the models as given; with more models than colours by mean E at the default λ, so that the best ones differ.
+
+    Parameters
+    ----------
+    assay : Assay
+
+    Returns
+    -------
+    tuple of str
+        All models, without the baselines.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> colour_order(uq.assay({"b": uq.Point([[0.5, 0.5]]), "a": uq.Point([[0.9, 0.1]])}, [0]))
+    ('b', 'a')
+    """
+    if len(assay.model_names) <= N_COLOURS:
+        return assay.model_names
+    d, ns = (
+        np.array([assay.overall(m.columns[key]) for m in assay.candidates]) for key in ("distance", "nonspecificity")
+    )
+    with np.errstate(invalid="ignore"):
+        order = np.argsort(d + DEFAULT_TRADEOFF * ns, kind="stable")
+    return tuple(assay.model_names[j] for j in order)

@@ -13,7 +13,7 @@ from uqassay.calibration.votes import compatible_share, vote_compatibility_test
 from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.evidence.claims import Claim
-from uqassay.evidence.data import Judged, VoteTests, one_run
+from uqassay.evidence.data import Judged, VoteTests, colour_order, one_run
 from uqassay.evidence.findings import OF_ESTIMATE, estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.scoring import ModelScores, covered_column, points_of_sets, rules_for, size_column
@@ -156,15 +156,18 @@ class SetCoverage(Shown):
     #: By model: coverage by class, then by size.
     models: Mapping[str, tuple[CoverageInParts, CoverageInParts]]
     class_names: tuple[str, ...]
-    promised: frozenset[
-        str
-    ]  #: The models that gave class sets, whose sizes should not tell how often they hold the label.
+    #: The models that gave class sets, whose sizes should not tell how often they hold the label.
+    promised: frozenset[str]
     level: float
+    colours: Mapping[str, str]  #: Of each model in figures, by its place in matplotlib's cycle, such as "C0".
 
     def name_of(self, found: CoverageInParts, k: int) -> str:
         """A class by its name, or a size such as "3 to 4 classes"."""
-        part = found.parts[k]
-        if found.by == "class":
+        return self.part_name(found.by, found.parts[k])
+
+    def part_name(self, by: str, part: Any) -> str:
+        """As `name_of`, of a class or of a range of sizes."""
+        if by == "class":
             return self.class_names[part]
         least, most = part
         return counted(most, "class", "classes") if least == most else f"{least} to {most} classes"
@@ -226,6 +229,9 @@ class SetCoverage(Shown):
                     cells += [ShownCell("–")] * 2
                     continue
                 one = found.coverage[worst]
+                if len({float(share) for share in found.coverage if not np.isnan(share)}) == 1:
+                    cells += [ShownCell("all alike"), ShownCell(percent(one))]
+                    continue
                 cells += [ShownCell(self.name_of(found, worst)), ShownCell(percent(one), after=_ends(one))]
             gap = classes.gap
             cells.append(ShownCell(_points(gap), after=f"[{_points(gap.low)}, {_points(gap.high)}]"))
@@ -262,12 +268,16 @@ def set_coverage_of(judged: Judged) -> SetCoverage | None:
     def found() -> SetCoverage:
         rule, parts = shown_rule(judged), {}
         there, classes = np.unique(judged.classes), judged.classes
+        sizes_of = {model.name: one_run(model.columns[size_column(rule)]) for model in models}
+        ranges = list(sizes_as_parts(np.concatenate([size.ravel() for size in sizes_of.values()])))  # the same for all
         for model in models:
-            covered, size = (one_run(model.columns[name(rule)]) for name in (covered_column, size_column))
+            covered, size = one_run(model.columns[covered_column(rule)]), sizes_of[model.name]
             by_class = {k: classes == k for k in range(judged.n_classes)}
             by_size = {
-                sizes: rows for sizes, rows in sizes_as_parts(size).items() if sizes[1] > 0
-            }  # empty sets hold no label
+                sizes: rows
+                for sizes, rows in sizes_as_parts(size, ranges).items()
+                if sizes[1] > 0 and rows.any()  # empty sets hold no label
+            }
             parts[model.name] = (covered, by_class, by_size)
         m = sum(len(there) + len(sizes) + 1 for _, _, sizes in parts.values())
         options: dict[str, Any] = {**judged.sample(), "level": judged.settings.level, "n_intervals": m}
@@ -282,6 +292,7 @@ def set_coverage_of(judged: Judged) -> SetCoverage | None:
             class_names=judged.class_names,
             promised=frozenset(model.name for model in models if not model.predicts_classes),
             level=judged.settings.level,
+            colours={name: f"C{place}" for place, name in enumerate(colour_order(judged))},
         )
 
     return judged.shared.once("set-coverage", found)
@@ -354,14 +365,20 @@ class _Drawing:
             y = np.array([row for row, _ in kept]) + 0.15 * ((len(shown) - 1) / 2 - j)
             x = np.array([float(one) for _, one in kept])
             ends = np.array([(one.low, one.high) if one.low == one.low else (float(one),) * 2 for _, one in kept])
-            drawn = ax.errorbar(
-                x, y, xerr=np.abs(ends.T - x), fmt="o", capsize=2, markersize=4, label=drawable(name), clip_on=False
+            ax.errorbar(
+                x,
+                y,
+                xerr=np.abs(ends.T - x),
+                fmt="o",
+                color=self.found.colours[name],
+                capsize=2,
+                markersize=4,
+                label=drawable(name),
+                clip_on=False,
             )
-            ax.axvline(float(of.overall), linestyle=":", color=drawn[0].get_color(), clip_on=False)
-        first = next(iter(shown.values()))
-        names = [
-            self.found.name_of(first, first.parts.index(part)) if part in first.parts else str(part) for part in parts
-        ]
+            ax.axvline(float(of.overall), linestyle=":", color=self.found.colours[name], clip_on=False)
+        by = next(iter(shown.values())).by
+        names = [self.found.part_name(by, part) for part in parts]
         ax.set_yticks([rows[part] for part in parts], list(map(drawable, names)))
         ax.set_xlabel(f"coverage, {level_text(self.found.level)} intervals together (dotted: all cases)")
         if len(shown) > 1:

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.answer import Answer, Stretch, colour_order
+from uqassay.evidence.answer import Answer, Stretch
+from uqassay.evidence.data import colour_order
 from uqassay.evidence.lens import LENSES, RANKING, Lens, lenses
 from uqassay.evidence.order import order_of, rank_sets_at
 from uqassay.evidence.sentences import PRICE, details
@@ -22,6 +24,7 @@ from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
 from uqassay.report.definitions import page_definitions
 from uqassay.report.drawings import inline_svg, lens_drawings
+from uqassay.report.figures.frame import PALETTE, matplotlib_module
 from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.sections import (
@@ -122,9 +125,17 @@ def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
     parts = [f"<p>{kept(text)}</p>" for text in others]
     parts += [found._shown_table().as_html(), *(f"<p>{kept(text)}</p>" for text in found._shown_notes())]
     for i, (title, draw) in enumerate(lens.figures(found).items()):
-        svg = inline_svg(partial(_on_axes, draw), FIGURE, name=f"{lens.id}-{i}", label=title)
+        with _model_colours():
+            svg = inline_svg(partial(_on_axes, draw), FIGURE, name=f"{lens.id}-{i}", label=title)
         parts.append(f'<figure><h3>{html_text(title)}</h3><div class="drawing">{svg}</div></figure>')
     return {"finding": first, "markup": "".join(parts)}
+
+
+def _model_colours() -> AbstractContextManager[None]:
+    """Matplotlib's "C0" is the colour of the first model, and so on."""
+    matplotlib = matplotlib_module()
+    found: AbstractContextManager[None] = matplotlib.rc_context({"axes.prop_cycle": matplotlib.cycler(color=PALETTE)})
+    return found
 
 
 def _on_axes(draw: Callable[[Any], object], figure: Any) -> None:

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
-from uqassay.evidence.answer import colour_order
-from uqassay.evidence.data import Judged
+from uqassay.evidence.data import Judged, colour_order
 from uqassay.evidence.ranking import winners_of
 from uqassay.losses.unified import check_tradeoff
 from uqassay.measures.nonspecificities import NONSPECIFICITIES
