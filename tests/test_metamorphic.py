@@ -46,7 +46,13 @@ CASES: dict[str, str] = {
     **dict.fromkeys(
         (
             *("metrics.augrc_loss", "metrics.aurc_loss", "metrics.e_aurc_loss", "metrics.prediction_rejection_score"),
-            *("metrics.g_auc_score", "metrics.h_auc_score", "metrics.risk_coverage_curve", "metrics.uq_auc_score"),
+            *(
+                "metrics.score_calibration",
+                "metrics.g_auc_score",
+                "metrics.h_auc_score",
+                "metrics.risk_coverage_curve",
+                "metrics.uq_auc_score",
+            ),
         ),
         RANKED,
     ),

@@ -1,5 +1,8 @@
 """Refusing the uncertain cases: areas, accuracies, certified thresholds, costs."""
 
+import itertools
+
+from tests.metrics.calibration import test_score_calibration as score_maps
 from tests.metrics.risk import test_certified_refusal as certified
 from tests.metrics.risk import test_critical_class as critical
 from tests.metrics.risk import test_error_rates as risk
@@ -34,6 +37,24 @@ def areas(size: int = 1000) -> Table:
     """Areas under risk-coverage curves: 95 % intervals that hold the truth, UQ-AUC .6 / .8 / .95."""
     found = _rows(size, risk.CELLS, risk.SCORES, risk.Population.areas, risk.area_estimates)
     return Table(("n, error rate", *AREAS), _named(found, [f"{n}, {rate}" for n, rate in risk.CELLS]))
+
+
+@measured("coverage-rejection-in-part", page="ranking")
+def rejection_in_part(size: int = 500) -> Table:
+    """Prediction-rejection ratio up to a rejection of .5: 95 % intervals that hold the truth, UQ-AUC .6 / .8 / .95."""
+    found = _rows(size, risk.PART_CELLS, risk.SCORES, risk.Population.ratios_in_part, risk.estimates_in_part)
+    names = [f"{n:,}, {rate}" for n, rate in risk.PART_CELLS]
+    return Table(("n, error rate", "generalised", "selective"), _named(found, names))
+
+
+@measured("coverage-score-calibration", page="ranking")
+def score_bands(size: int = 500) -> Table:
+    """Error rate at each score: 95 % bands that hold the true rates at all scores, and intervals of single bins."""
+    rows = []
+    for n, truth in itertools.product((100, 300, 2000), score_maps.TRUTHS):
+        found = [score_maps.covered(truth, n, size, **options) for options in score_maps.KINDS.values()]
+        rows.append([f"{n:,}, {truth}", *(f"{100 * x:.1f} / {100 * y:.1f}" for x, y in found)])
+    return Table(("n, true rate", *score_maps.KINDS), rows)
 
 
 @measured("coverage-critical-class", page="ranking")

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         mapped_calibration_error,
         true_uncertainty,
     )
+    from uqassay.metrics.error_rates import ScoreCalibration, score_calibration
     from uqassay.metrics.expected_cost import ExpectedCost, expected_cost_curve
     from uqassay.metrics.kernel_error import kernel_calibration_error
     from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
@@ -163,6 +164,7 @@ _WHERE = {
     "Reliability": "reliability_diagrams",
     "RiskCoverage": "risk",
     "ScodMetric": "ood",
+    "ScoreCalibration": "error_rates",
     "SelectiveGain": "risk",
     "SourceAtShare": "disentanglement",
     "StreamingMetric": "streaming",
@@ -230,6 +232,7 @@ _WHERE = {
     "scod_augrc_loss": "ood",
     "scod_aurc_loss": "ood",
     "scod_risk_loss": "ood",
+    "score_calibration": "error_rates",
     "selective_gain": "risk",
     "set_coverage_in_parts": "sets",
     "set_coverage_score": "sets",
@@ -274,6 +277,7 @@ __all__ = [
     "Reliability",
     "RiskCoverage",
     "ScodMetric",
+    "ScoreCalibration",
     "SelectiveGain",
     "SourceAtShare",
     "StreamingMetric",
@@ -341,6 +345,7 @@ __all__ = [
     "scod_augrc_loss",
     "scod_aurc_loss",
     "scod_risk_loss",
+    "score_calibration",
     "selective_gain",
     "set_coverage_in_parts",
     "set_coverage_score",

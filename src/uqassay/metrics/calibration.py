@@ -857,11 +857,24 @@ def error_estimate_of_hits(
     """
     bins, hits = bins_of_hits(correct, confidence, n_bins)
     units = make_units(len(hits), groups, sample_weight)
+    return error_estimate_of_bins(bins, hits, units, norm=norm, level=level, rng=rng)
+
+
+def error_estimate_of_bins(
+    bins: CalibrationBins,
+    hits: Floats,
+    units: Units,
+    *,
+    norm: ErrorNorm = "l1",
+    level: float = 0.95,
+    rng: int | np.random.Generator | None = None,
+) -> Estimate:
+    """The same from bins of equal width of the confidence, hits (n,) and their units."""
     place = bins.place.astype(np.intp)
     if units.rows is not None:
         place = place[units.rows]
     found = binned_hits(units.keep(hits), units.keep(bins.values), place, units.weights)
-    return _estimate(found, norm, units, level, _method(n_bins, "width"), rng)
+    return _estimate(found, norm, units, level, _method(bins.n_bins, "width"), rng)
 
 
 def _method(n_bins: int, binning: Binning) -> str:

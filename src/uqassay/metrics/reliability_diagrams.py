@@ -50,6 +50,7 @@ __all__ = [
     "Reliability",
     "as_probs",
     "band_of_counts",
+    "bands_of_bins",
     "bins_of_classes",
     "bins_of_classes_left_inclusive",
     "bins_of_confidence",
@@ -646,6 +647,25 @@ def band_of_counts(hits: Floats, count: Floats, level: float) -> tuple[Floats, F
     return _clopper_pearson(hits, count, tail)
 
 
+def bands_of_bins(
+    hits: Floats,
+    difference: Floats,
+    place: Rows,
+    codes: Rows | None,
+    n_bins: int,
+    level: float,
+    weights: Floats | None = None,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """As `bands_of_groups`; of independent instances of equal weight Wilson's intervals, and joint ones by `band_of_counts`."""
+    if codes is not None or weights is not None:
+        return bands_of_groups(hits, difference, place, codes, n_bins, level, weights)
+    count: Floats = np.bincount(place, minlength=n_bins).astype(np.float64)
+    happened: Floats = np.bincount(place, hits, n_bins).astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = happened / count
+    return *_wilson(share, count, level), *band_of_counts(happened, count, level)
+
+
 def bands_of_groups(
     hits: Floats,
     difference: Floats,
@@ -965,22 +985,17 @@ def _diagram(
     count, happened = bins.size, bins.sums(hits)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence, share = bins.expected / count, happened / count
-    if groups is None and sample_weight is None:
-        low, high = _wilson(share, count, level)
-        band_low, band_high = band_of_counts(happened, count, level)
-    else:
-        weights = None if sample_weight is None else scaled_weights(sample_weight, len(hits))
-        codes = make_units(len(hits), groups, None).codes
-        place = bins.place.astype(np.intp)
-        if weights is not None:
-            by_bin = (
-                np.bincount(place, weights * values, bins.n_bins) for values in (np.ones(len(hits)), bins.values, hits)
-            )
-            mass, expected, right = by_bin
-            with np.errstate(invalid="ignore", divide="ignore"):
-                confidence, share = expected / mass, right / mass
-        found = bands_of_groups(hits, bins.values - hits, place, codes, bins.n_bins, level, weights)
-        low, high, band_low, band_high = found
+    weights = None if sample_weight is None else scaled_weights(sample_weight, len(hits))
+    codes, place = make_units(len(hits), groups, None).codes, bins.place.astype(np.intp)
+    if weights is not None:
+        by_bin = (
+            np.bincount(place, weights * values, bins.n_bins) for values in (np.ones(len(hits)), bins.values, hits)
+        )
+        mass, expected, right = by_bin
+        with np.errstate(invalid="ignore", divide="ignore"):
+            confidence, share = expected / mass, right / mass
+    found = bands_of_bins(hits, bins.values - hits, place, codes, bins.n_bins, level, weights)
+    low, high, band_low, band_high = found
     edges = edges_of_equal_width(bins.n_bins) if binning == "width" else _edges_of_equal_mass(bins)
     return Reliability(edges, count.astype(np.int64), confidence, share, low, high, band_low, band_high)
 

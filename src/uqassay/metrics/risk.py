@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import Floats
-from uqassay.checks import between, number, one_of, same_length
+from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
 from uqassay.statistics.auc import IMAGINARY, auc_linearised, auc_of_order, notes_of_ties, tied_share
@@ -304,8 +304,11 @@ def _whole(values: Floats) -> bool:
 
 Risk = Literal["generalised", "selective"]
 Convention = Literal["exact", "trapezoid"]
+RatioConvention = Literal["exact", "counts"]
 
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
+NONE_REFUSED = (Note("undefined", "up to this rejection fewer than two cases can be refused"),)
+NONE_BETTER = (Note("no-width", "no order is better up to this rejection, so the interval has no width"),)
 NONE_WRONG = (Note("no-width", "no case is ranked wrongly, so the interval has no width"),)
 TINY = 1e-13  # a standard error below this counts as 0 (rounding error)
 WIDEST = 500.0  # half width on the scale of ln x, against overflow
@@ -318,6 +321,7 @@ SCALES: dict[str, tuple[float, bool]] = {
     "augrc": (0.5, False),
     "prediction-rejection-generalised": (2.0, True),
     "prediction-rejection-selective": (np.inf, True),
+    "prediction-rejection-in-part": (np.inf, True),
 }
 
 
@@ -388,7 +392,7 @@ def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
 
     With errors of 0 and 1 the best order has the AURC r + (1 − r) ln(1 − r).
     """
-    if not statistic.inside or not np.isinf(SCALES[kind][0]):
+    if kind == "prediction-rejection-in-part" or not statistic.inside or not np.isinf(SCALES[kind][0]):
         return np.inf
     rate = float(np.average(units.keep(np.asarray(statistic.inside[0], dtype=np.float64)), weights=units.weights))
     gain = float(special.entr(1 - rate))
@@ -519,6 +523,63 @@ def _random(ranked: RankedErrors, risk: Risk) -> float:
 
 def _ratio(random: float, area: Linearised, best: Linearised) -> float:
     return min((random - area.value) / (random - best.value), 1.0)  # beyond 1 by rounding errors only
+
+
+def prediction_rejection_in_part(
+    ranked: RankedErrors, risk: Risk, max_rejection: float, convention: RatioConvention
+) -> Linearised:
+    """Prediction-rejection ratio of the areas over the coverages from 1 − `max_rejection` to 1."""
+    if ranked.all_errors_equal:
+        return Linearised(np.nan, np.zeros(ranked.n), notes=ALL_EQUAL)
+    total = float(ranked.kept[-1])
+    least = total * (1 - max_rejection)
+    if convention == "counts":
+        least = total - np.floor(max_rejection * total * (1 + ROUNDING))  # .29 of 100 are 29, not 28
+        if total - least < 2:
+            return Linearised(np.nan, np.zeros(ranked.n), notes=NONE_REFUSED)
+    area, best = (_area_in_part(one, risk, least, convention) for one in (ranked, _by_errors(ranked)))
+    # of a random order: the risk is the error rate, or the error rate times the coverage
+    factor = (total + least) / (2 * total) if risk == "generalised" else 1.0
+    random, by_rate = ranked.error_rate * factor, ranked.residuals * factor
+    possible = random - best.value
+    value = min((random - area.value) / possible, 1.0)
+    if value > 1 - ROUNDING:
+        return Linearised(value, np.zeros(ranked.n), notes=NONE_BETTER)
+    influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
+    return Linearised(value, influence, inside=area.inside, uneven=True, notes=ranked.notes_of_ties)
+
+
+def _area_in_part(ranked: RankedErrors, risk: Risk, least: float, convention: RatioConvention) -> Linearised:
+    """Mean of the risk over the coverages that keep a weight from `least` to all, with the error mass A linear in a block.
+
+    With φ(M) = 1 / M (selective) or 1 / total (generalised), the area is ∫ A(M) φ(M) dM / (total − least). For "counts" the
+    integral of 1 / M is the sum of 1 / k over the numbers kept k = least + 1, …, and so an integral for ties, too.
+    """
+    end, total = ranked.kept, ranked.kept[-1]
+    before = np.append(0.0, end[:-1])
+    width, mass = end - before, np.append(0.0, ranked.wrong[:-1])
+    rate = np.diff(ranked.wrong, prepend=0.0) / width
+    start = np.clip(least, before, end)  # of the part of each block that counts
+    if risk == "generalised":
+        whole = (end - start) / total  # ∫ φ dM
+        ramp = ((end - before) ** 2 - (start - before) ** 2) / (2 * total)  # ∫ (M − before) φ dM
+    else:
+        whole = special.digamma(end + 1) - special.digamma(start + 1) if convention == "counts" else np.log(end / start)
+        ramp = (end - start) - before * whole
+    range_ = total - least
+    value = float((mass * whole + rate * ramp).sum() / range_)
+    # One more instance raises A(M) by e − s(M) above its block, and in its block in proportion. It also adds to the total: the
+    # range moves from [least, total] to [least (1 + 1/total), total + 1].
+    own, above = ramp / width, np.append(sum_from(whole)[1:], 0.0)
+    above_rates = np.append(sum_from(rate * whole)[1:], 0.0)
+    share = total / range_
+    lowest = float(np.interp(least, np.append(0.0, end), np.append(0.0, ranked.wrong)))
+    if risk == "generalised":
+        moved = share * (ranked.wrong[-1] - least / total * lowest) / total - 2 * value
+    else:
+        moved = share * (ranked.error_rate - lowest / total) - value
+    by_error = share * (above + own)
+    return _with_influence(ranked, value, by_error, moved - share * (above_rates + rate * own))
 
 
 def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
@@ -784,6 +845,8 @@ def prediction_rejection_score(
     uncertainty: ArrayLike,
     *,
     risk: Risk = "generalised",
+    max_rejection: float = 1.0,
+    convention: RatioConvention = "exact",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
@@ -797,6 +860,12 @@ def prediction_rejection_score(
     risk : {"generalised", "selective"}
         "generalised": areas under the rejection curve, on which rejected instances count as right (Malinin). "selective":
         areas under the error rate of the instances kept (AURC), as in benchmarks of language models.
+    max_rejection : float
+        The greatest share that is rejected, in (0, 1]: the areas are over the coverages from 1 − `max_rejection` to 1.
+        LM-Polygraph reports 0.5.
+    convention : {"exact", "counts"}
+        "exact": the mean over all coverages. "counts": the mean over the numbers of instances kept, with the selective risk, as
+        in LM-Polygraph; use it to compare with published numbers. It takes no weights.
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 
@@ -812,12 +881,19 @@ def prediction_rejection_score(
     uses the best order of `e_aurc_loss`. For errors of 0 and 1 the generalised ratio is 2 UQ-AUC − 1, and its interval is
     computed from that of UQ-AUC.
 
+    Up to a rejection ρ < 1, random = r (1 − ρ / 2) or r, and the interval is symmetric on the scale of ln(1 − ratio), from
+    influences that include the edge at the coverage 1 − ρ. There is none if no order is better up to ρ.
+
+    LM-Polygraph takes the value of a random order from 1,000 random orders; here it is the expectation. Tied instances count as
+    the mean over their orders, with each convention.
+
     See `aurc_loss` for the interval and its measured coverage.
 
     References
     ----------
     Malinin, Mlodozeniec, Gales (2020), Ensemble distribution distillation.
     Fadeeva et al. (2023), LM-Polygraph: uncertainty estimation for language models.
+    Vashurin et al. (2025), Benchmarking uncertainty quantification methods for large language models with LM-Polygraph.
 
     Examples
     --------
@@ -826,13 +902,34 @@ def prediction_rejection_score(
     0.6667
     >>> round(prediction_rejection_score(errors, uncertainty, risk="selective"), 4)
     0.7783
+    >>> round(prediction_rejection_score(errors, uncertainty, risk="selective", max_rejection=0.5), 4)
+    0.4627
     """
     one_of(risk, "risk", ("generalised", "selective"))
+    one_of(convention, "convention", ("exact", "counts"))
+    remedy = "pass 0.5 to reject at most half of the instances"
+    most = number(max_rejection, "max_rejection", remedy, low=0, high=1, ends="(]")
+    if convention == "counts":
+        if risk != "selective":
+            fail(
+                "convention", '"counts" is for risk="selective"', f"got risk={risk!r}", 'pass "exact"', code="conflict"
+            )
+        if sample_weight is not None:
+            fail(
+                "sample_weight",
+                'has no meaning for convention="counts"',
+                "got weights",
+                'pass "exact"',
+                code="conflict",
+            )
+    in_part = convention == "counts" or most < 1
 
     def ratio(ranked: RankedErrors) -> Linearised:
+        if in_part:
+            return prediction_rejection_in_part(ranked, risk, most, convention)
         return small_sample_ratio(ranked, risk, make_units(ranked.n, groups, None).codes)
 
-    kind = f"prediction-rejection-{risk}"
+    kind = "prediction-rejection-in-part" if in_part else f"prediction-rejection-{risk}"
     return _estimate(ratio, kind, errors, uncertainty, sample_weight, groups, level)
 
 

@@ -29,6 +29,7 @@ CORRELATION = 0.3
 AREAS = ("aurc", "e-aurc", "augrc", "ratio", "selective ratio")
 SELECTIVE = ("accuracy .5", "accuracy .8", "accuracy .9", "gain .8", "gain .9", "coverage")
 CELLS = [(200, 0.1), (200, 0.3), (1000, 0.05), (1000, 0.3)]
+PART_CELLS = [(100, 0.3), (300, 0.1), (300, 0.3), (2000, 0.05), (2000, 0.3)]
 TIED_CELLS = [(200, 0.05), (2000, 0.05)]
 FEW_CELLS = [(100, 3), (100, 10), (300, 3), (300, 10), (300, 30), (2000, 10), (2000, 100)]
 SCORES = {"": "scores", "levels": "5 levels", "groups": "groups"}
@@ -113,6 +114,14 @@ class Population:
         augrc = float((np.diff(self.kept, prepend=0.0) * (self.wrong - np.diff(self.wrong, prepend=0.0) / 2)).sum())
         return (aurc, aurc - best, augrc, (r / 2 - augrc) / (r / 2 - r * r / 2), (r - aurc) / (r - best))
 
+    def ratios_in_part(self, max_rejection=0.5):
+        """True prediction-rejection ratios over the coverages from 1 − `max_rejection`, generalised and selective."""
+        r, c = self.rate, 1 - max_rejection * (np.arange(200_000) + 0.5) / 200_000
+        found, best = self.risk(c), np.maximum(c - (1 - r), 0.0) / c
+        return tuple(
+            float((r * factor - found * factor).mean() / (r * factor - best * factor).mean()) for factor in (c, 1.0)
+        )
+
     def risk(self, coverage):
         """Error rate of the share that is kept."""
         return np.interp(coverage, np.append(0, self.kept), np.append(0, self.wrong)) / coverage
@@ -142,6 +151,11 @@ def area_estimates(errors, scores, groups, rate):
         prediction_rejection_score(errors, scores, **arguments),
         prediction_rejection_score(errors, scores, risk="selective", **arguments),
     )
+
+
+def estimates_in_part(errors, scores, groups, rate):
+    options = {"groups": groups, "max_rejection": 0.5}
+    return tuple(prediction_rejection_score(errors, scores, risk=r, **options) for r in ("generalised", "selective"))
 
 
 def selective_estimates(errors, scores, groups, rate):
@@ -202,6 +216,15 @@ def test_coverage_of_areas(n, rate, auc, kind):
     population = Population(rate, auc, kind)
     shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=125, seed=1)
     assert (shares >= 0.88).all(), shares  # a coverage of .80 is found with probability .99
+    assert (shares <= 0.995).all(), shares
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
+def test_coverage_of_ratios_in_part(n, rate, auc, kind):
+    population = Population(rate, auc, kind)
+    shares = shares_covered(population, population.ratios_in_part(), estimates_in_part, n=n, n_samples=125, seed=4)
+    assert (shares >= 0.86).all(), shares  # a coverage of .78 is found with probability .99
     assert (shares <= 0.995).all(), shares
 
 

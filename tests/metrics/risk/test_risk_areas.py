@@ -22,6 +22,7 @@ from uqassay.metrics.risk import (
     e_aurc,
     e_aurc_loss,
     prediction_rejection,
+    prediction_rejection_in_part,
     prediction_rejection_score,
     rank_errors,
     risk_coverage_curve,
@@ -35,8 +36,17 @@ def selective_score(errors, uncertainty, **options):
     return prediction_rejection_score(errors, uncertainty, risk="selective", **options)
 
 
+def score_in_part(errors, uncertainty, **options):
+    return prediction_rejection_score(errors, uncertainty, max_rejection=0.4, **options)
+
+
+def selective_in_part(errors, uncertainty, **options):
+    return score_in_part(errors, uncertainty, risk="selective", **options)
+
+
 TRAPEZOIDS = (partial(aurc_loss, convention="trapezoid"), partial(e_aurc_loss, convention="trapezoid"))
 SCORES = (aurc_loss, e_aurc_loss, augrc_loss, prediction_rejection_score, selective_score)
+IN_PART = (score_in_part, selective_in_part)
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
@@ -218,6 +228,86 @@ def test_distance_to_the_mean_over_numbers_kept(n):
     assert np.maximum(exact - discrete, 0).sum() < 1 / (2 * n)
 
 
+def lm_polygraph_ratio(errors, uncertainty, max_rejection):
+    """By the definition of its `PredictionRejectionArea`, normalised by the best order and the expectation of a random one."""
+    quality = 1 - errors
+    n = quality.size
+    refused = int(max_rejection * n)
+    kept = np.arange(n - refused + 1, n + 1)
+
+    def area(order):
+        return np.mean([quality[order[:k]].mean() for k in kept])
+
+    best, found = area(np.argsort(errors)), area(np.argsort(uncertainty))
+    return (found - quality.mean()) / (best - quality.mean())
+
+
+@pytest.mark.parametrize("max_rejection", [0.1, 0.25, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("soft", [False, True])
+def test_ratio_by_counts_is_that_of_lm_polygraph(max_rejection, soft):
+    for seed in range(5):
+        errors, uncertainty, _ = random_case(seed, n=40, levels=10**6, soft=soft)
+        options = {"risk": "selective", "max_rejection": max_rejection}
+        found = prediction_rejection_score(errors, uncertainty, convention="counts", **options)
+        assert found == pytest.approx(lm_polygraph_ratio(errors, uncertainty, max_rejection), abs=1e-12)
+        # 500 copies of each instance: the mean over the numbers kept becomes the mean over the coverages
+        many = prediction_rejection_score(
+            np.repeat(errors, 500), np.repeat(uncertainty, 500), convention="counts", **options
+        )
+        assert prediction_rejection_score(errors, uncertainty, **options) == pytest.approx(float(many), abs=1e-3)
+
+
+def test_tied_counts_are_the_mean_over_all_orders():
+    errors, uncertainty = np.array([0.0, 1, 1, 0, 0, 1]), np.array([0, 0, 1, 1, 1, 2])
+    found = prediction_rejection_score(errors, uncertainty, risk="selective", max_rejection=0.5, convention="counts")
+    orders = [np.array(rows) for rows in permutations(range(6)) if (np.diff(uncertainty[list(rows)]) >= 0).all()]
+    assert len(orders) == 12
+    each = [lm_polygraph_ratio(errors[order], np.arange(6), 0.5) for order in orders]
+    assert found == pytest.approx(np.mean(each), abs=1e-12)
+
+
+@pytest.mark.parametrize("levels", [1, 4, 10**6])
+@pytest.mark.parametrize("risk", ["generalised", "selective"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("soft", [False, True])
+def test_ratio_in_part_against_quadrature(levels, risk, weighted, soft):
+    errors, uncertainty, weights = random_case(3, levels=levels, soft=soft)
+    w = weights if weighted else np.ones(30)
+    grid = 1 - 0.35 * (np.arange(100_000) + 0.5) / 100_000
+
+    def area(scores):
+        c, _, mass = curve(errors, scores, w)
+        risks = np.interp(grid, np.append(0, c), np.append(0, mass))
+        return float((risks if risk == "generalised" else risks / grid).mean())
+
+    rate = (w * errors).sum() / w.sum()
+    random = float((rate * grid).mean()) if risk == "generalised" else rate
+    found = prediction_rejection_score(
+        errors, uncertainty, risk=risk, max_rejection=0.35, sample_weight=weights if weighted else None
+    )
+    assert found == pytest.approx((random - area(uncertainty)) / (random - area(errors)), abs=1e-7)
+
+
+@pytest.mark.parametrize("risk", ["generalised", "selective"])
+def test_ratio_in_part_at_its_ends(risk):
+    errors, uncertainty, _ = random_case(5, levels=6)
+    options = {"risk": risk}
+    nearly = prediction_rejection_score(errors, uncertainty, max_rejection=1 - 1e-10, **options)
+    assert nearly == pytest.approx(float(prediction_rejection_score(errors, uncertainty, **options)), abs=1e-8)
+    constant = prediction_rejection_score(errors, np.zeros(30), max_rejection=0.5, **options)
+    assert (constant, constant.low, constant.high) == pytest.approx((0, 0, 0), abs=1e-9)
+    for perfect in (errors, np.where(errors == 1, 2.0, np.arange(30) / 30)):
+        found = prediction_rejection_score(errors, perfect, max_rejection=0.5, **options)
+        assert found == 1.0
+        assert np.isnan(found.low)
+        assert "no order is better" in said(found)
+    for same in (np.zeros(30), np.ones(30)):
+        assert np.isnan(prediction_rejection_score(same, uncertainty, max_rejection=0.5, **options))
+    few = prediction_rejection_score([0, 1, 0], [1, 2, 3], risk="selective", max_rejection=0.5, convention="counts")
+    assert np.isnan(few)
+    assert "fewer than two" in said(few)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
@@ -233,7 +323,7 @@ def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
     assert 0.3 < perfect.low < perfect.high <= 1.0
 
 
-@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
+@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS, *IN_PART])
 @pytest.mark.parametrize("soft", [False, True])
 def test_row_order_does_not_matter(score, soft):
     errors, uncertainty, _ = random_case(7, n=300, levels=6, soft=soft)
@@ -246,7 +336,7 @@ def test_row_order_does_not_matter(score, soft):
         assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-12)
 
 
-@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
+@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS, *IN_PART])
 def test_only_the_order_of_the_scores_matters(score):
     errors, uncertainty, _ = random_case(8)
     one, other = score(errors, uncertainty), score(errors, np.exp(uncertainty))
@@ -257,7 +347,7 @@ def test_only_the_order_of_the_scores_matters(score):
     assert (one, one.low, one.high) == (other, other.low, other.high)
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", [*SCORES, *IN_PART])
 def test_intervals_hold_the_estimate_and_keep_to_its_range(score):
     for seed in range(30):
         errors, uncertainty, _ = random_case(seed, n=12, levels=6)
@@ -267,7 +357,7 @@ def test_intervals_hold_the_estimate_and_keep_to_its_range(score):
         if score in (aurc_loss, augrc_loss):
             assert found.low >= 0
             assert found.high <= 1
-        if score in (prediction_rejection_score, selective_score):
+        if score in (prediction_rejection_score, selective_score, *IN_PART):
             assert not found.high > 1 + 1e-9
 
 
@@ -390,6 +480,13 @@ def test_bad_input_is_refused():
             score([1.5, 0], [1, 2])
     with refuses("risk", "choice", got="got 'other'"):
         prediction_rejection_score([0, 1], [1, 2], risk="other")
+    for most in (0.0, 1.1, np.nan):
+        with refuses("max_rejection", "range"):
+            prediction_rejection_score([0, 1], [1, 2], max_rejection=most)
+    with refuses("convention", "conflict"):
+        prediction_rejection_score([0, 1], [1, 2], convention="counts")
+    with refuses("sample_weight", "conflict"):
+        prediction_rejection_score([0, 1], [1, 2], risk="selective", convention="counts", sample_weight=[1, 2])
     for score in (aurc_loss, e_aurc_loss):
         with refuses("convention", "choice", got="got 'paper'"):
             score([0, 1], [1, 2], convention="paper")
@@ -415,6 +512,14 @@ def generalised_ratio(errors, uncertainty, weights=None):
     return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
 
 
+def generalised_in_part(errors, uncertainty, weights=None):
+    return prediction_rejection_in_part(rank_errors(errors, uncertainty, weights), "generalised", 0.37, "exact")
+
+
+def selective_in_part_linearised(errors, uncertainty, weights=None):
+    return prediction_rejection_in_part(rank_errors(errors, uncertainty, weights), "selective", 0.37, "exact")
+
+
 def aurc_by_trapezoids(errors, uncertainty, weights=None):
     return aurc_trapezoid(rank_errors(errors, uncertainty, weights))
 
@@ -424,7 +529,7 @@ def e_aurc_by_trapezoids(errors, uncertainty, weights=None):
 
 
 EXACT = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
-KERNELS = (*EXACT, aurc_by_trapezoids, e_aurc_by_trapezoids)
+KERNELS = (*EXACT, generalised_in_part, selective_in_part_linearised, aurc_by_trapezoids, e_aurc_by_trapezoids)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
