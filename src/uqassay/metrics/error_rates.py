@@ -138,6 +138,8 @@ def score_calibration(
     score, they bound it at every score, and no smoothness is assumed. If it falls somewhere, `band` does not hold there.
     Dimitriadis et al. take all stretches of scores as bins, which makes a narrower band of many instances.
 
+    The measured coverage is in docs/evidence-ranking.md. With groups or weights the joint intervals are approximate.
+
 
     References
     ----------
