@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import Floats
-from uqassay.checks import fail, mapping, number, one_of
+from uqassay.checks import fail, mapping, number, one_of, whole
 from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
 from uqassay.measures.nonspecificities import credal_width, not_ruled_out
@@ -20,7 +20,7 @@ from uqassay.predictions.swapped import refuse_swapped
 from uqassay.results import Plain, spread
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
 from uqassay.statistics.paired_tests import PairwiseComparisons, pairwise_mean_tests
-from uqassay.statistics.units import check_choice, check_inside, check_level
+from uqassay.statistics.units import check_choice, check_inside, check_level, label_codes
 
 __all__ = [
     "CLASS_SET_SCORES",
@@ -368,11 +368,12 @@ def set_coverage_in_parts(
     if sizes is not None and not (isinstance(by, str) and by == "size"):
         fail("sizes", "divides the sizes of sets", f"got by={by!r:.40}", "leave it out", code="conflict")
     if not isinstance(by, str):
-        names = np.asarray(by)
-        if names.shape != covered.shape:
+        if np.shape(by) != covered.shape:
             rule = f"needs one part for each of the {len(covered)} instances"
-            fail("by", rule, f"got shape {names.shape}", 'give an array, "class" or "size"', code="mismatch")
-        parts: Parts = {name.item(): names == name for name in np.unique(names)}
+            fail("by", rule, f"got shape {np.shape(by)}", 'give an array, "class" or "size"', code="mismatch")
+        codes, names = label_codes(by, len(covered), "by"), np.asarray(by).tolist()
+        first = np.unique(codes, return_index=True)[1].tolist()
+        parts: Parts = {names[i]: codes == k for k, i in enumerate(first)}
     else:
         check_choice(by, "by", ("class", "size"))
         classes = y if y.ndim == 1 else y.argmax(axis=1)
@@ -406,13 +407,15 @@ def sizes_as_parts(size: Floats, ranges: Sequence[tuple[int, int]] | None = None
 def _ranges(sizes: Any) -> list[tuple[int, int]] | None:
     if sizes is None:
         return None
-    pairs = [tuple(one) if np.ndim(one) == 1 and len(one) == 2 else () for one in sizes]
-    ordered = all(pairs) and all(0 <= low <= high for low, high in pairs)
-    if not pairs or not ordered or any(a[1] >= b[0] for a, b in pairwise(pairs)):
+    try:
+        pairs = [(whole(low, "sizes", "", least=0), whole(high, "sizes", "", least=0)) for low, high in sizes]
+    except (TypeError, ValueError):  # InputError, too
+        pairs = []
+    if not pairs or any(low > high for low, high in pairs) or any(a[1] >= b[0] for a, b in pairwise(pairs)):
         remedy = "write [(0, 1), (2, 3), (4, 10)]"
-        rule = "must be ranges (least, most) in rising order that do not overlap"
+        rule = "must be ranges (least, most) of whole numbers in rising order that do not overlap"
         fail("sizes", rule, f"got {sizes!r:.60}", remedy, code="choice")
-    return [(int(low), int(high)) for low, high in pairs]
+    return pairs
 
 
 def coverage_of_parts(
@@ -515,8 +518,19 @@ def class_set_curve(
     True
     """
     given = mapping(predictions, "predictions", "write {0.1: sets, 0.2: sets}")
+    if not given:
+        fail("predictions", "needs sets", "got an empty mapping", "write {0.1: sets, 0.2: sets}", code="empty")
+    names = list(map(str, given))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        got, remedy = f"got {twice!r} twice", "give each sets their own name"
+        fail("predictions", "names must differ as text", got, remedy, code="duplicate")
     columns = {name: covered_and_size(y_true, sets, rule, groups) for name, sets in given.items()}
-    units: Any = next(iter(columns.values()))[2]
+    carried = [units for _, _, units in columns.values() if units is not None]
+    if any(not np.array_equal(carried[0], units) for units in carried[1:]):
+        rule, got = "must be the same for all sets", "got sets that carry different ones"
+        fail("groups", rule, got, "pass the groups as groups=", code="conflict")
+    units: Any = carried[0] if carried else None
     return ClassSetCurve(
         names=tuple(columns),
         scores=tuple(scores_of_columns(c, s, groups=units, level=level) for c, s, _ in columns.values()),

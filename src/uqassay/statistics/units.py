@@ -131,7 +131,7 @@ def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None
     """Check groups and weights of n instances, drop weights of zero and divide the others by the greatest."""
     if groups is None and sample_weight is None:
         return _alike(n)
-    codes = None if groups is None else _group_codes(groups, n)
+    codes = None if groups is None else label_codes(groups, n, "groups")
     rows = weights = None
     if sample_weight is not None:
         weights = scaled_weights(sample_weight, n)
@@ -350,38 +350,45 @@ def bell_mccaffrey(tau: Floats, size: Floats, counts: NDArray[np.intp] | None = 
     return a, 1.0 / np.clip(trace_of_square, 1 / (g - 1), 1.0)  # its range, as Σ has rank G − 1
 
 
-def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
-    labels = as_array(groups, "groups")
+def label_codes(values: ArrayLike, n: int, parameter: str) -> NDArray[np.intp]:
+    """Codes (n,) of the labels of groups or parts, in the order of the labels; refused where one is missing.
+
+    Examples
+    --------
+    >>> label_codes(["b", "a", "b"], 3, "groups").tolist()
+    [1, 0, 1]
+    """
+    labels = as_array(values, parameter)
     if labels.shape != (n,):
         rule = f"must have one label per instance, shape ({n},)"
-        fail("groups", rule, f"got shape {labels.shape}", "pass one label for each instance", code="shape")
+        fail(parameter, rule, f"got shape {labels.shape}", "pass one label for each instance", code="shape")
     # NumPy converts a nan in a list of strings to the string "nan", so look for it in the list itself
-    _refuse_missing(np.array(groups, dtype=object) if isinstance(groups, list | tuple) else labels)
+    _refuse_missing(np.array(values, dtype=object) if isinstance(values, list | tuple) else labels, parameter)
     if labels.dtype.kind in "iu" and n and labels.min() >= 0 and labels.max() < COUNTED * n:
         labels = labels.astype(np.intp)
         return np.asarray((np.cumsum(np.bincount(labels) > 0) - 1)[labels])
     try:
         return np.unique(labels, return_inverse=True)[1].reshape(n)
     except TypeError as error:
-        raise _of_one_kind(labels) from error
+        raise _of_one_kind(labels, parameter) from error
 
 
-def _refuse_missing(labels: NDArray[Any]) -> None:
+def _refuse_missing(labels: NDArray[Any], parameter: str) -> None:
     try:
         undefined = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
         absent = np.asarray(labels == None, dtype=bool) if labels.dtype == object else np.zeros_like(undefined)  # noqa: E711
     except TypeError as error:  # comparison with pandas' NA gives NA, which is not a bool
-        raise _of_one_kind(labels) from error
+        raise _of_one_kind(labels, parameter) from error
     for missing, code in ((undefined, "finite"), (absent, "missing")):
         if missing.any():
             row = int(np.argmax(missing))
             remedy = "give each such instance a different new label, or leave it out"
-            fail("groups", "every instance needs a label", f"row {row} has {labels[row]}", remedy, code=code)
+            fail(parameter, "every instance needs a label", f"row {row} has {labels[row]}", remedy, code=code)
 
 
-def _of_one_kind(labels: NDArray[Any]) -> InputError:
+def _of_one_kind(labels: NDArray[Any], parameter: str) -> InputError:
     return InputError(
-        "groups",
+        parameter,
         "labels must be of one kind that can be sorted",
         f"got dtype {labels.dtype} with mixed or missing labels",
         "pass integers or strings",

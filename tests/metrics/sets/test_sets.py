@@ -263,3 +263,37 @@ def test_curve_of_given_sets_against_its_parts(random_generator):
     assert found.coverage.difference[0, 2] == pytest.approx(float(test.difference))
     assert found.size.names == ("0.1", "0.2", "0.4")
     assert len(found.rows()) == 3
+
+
+@pytest.mark.parametrize("by", [[0.0, np.nan, 0.0, 1.0, 1.0], ["a", None, "a", "b", "b"]])
+def test_a_part_without_a_name_is_refused(by):
+    with refuses("by", "finite" if by[0] == 0 else "missing"):
+        set_coverage_in_parts(Y, SETS, by=np.array(by, dtype=None if by[0] == 0 else object))
+
+
+def test_names_of_parts_may_be_objects():
+    found = set_coverage_in_parts(Y, SETS, by=np.array(["b", "a", "a", "b", "a"], dtype=object))
+    assert found.parts == ("a", "b")
+    assert [float(one) for one in found.coverage] == [2 / 3, 0.5]
+    with refuses("by", "type"):
+        set_coverage_in_parts(Y, SETS, by=np.array([1, "a", 1, 1, 1], dtype=object))
+
+
+@pytest.mark.parametrize("sizes", [5, [("a", "b")], [(0, np.inf)], [(0.5, 1)], [(0, 1, 2)]])
+def test_ranges_of_sizes_are_whole_numbers(sizes):
+    with refuses("sizes", "choice"):
+        set_coverage_in_parts(Y, SETS, by="size", sizes=sizes)
+
+
+def test_a_curve_takes_groups_whichever_sets_carry_them():
+    groups = [0, 0, 1, 1, 1]
+    plain, carrying = uq.ClassSets(SETS), uq.ClassSets(SETS, groups=groups)
+    first, last = class_set_curve(Y, {1: carrying, 2: plain}), class_set_curve(Y, {2: plain, 1: carrying})
+    asked = class_set_curve(Y, {1: SETS, 2: SETS}, groups=groups)
+    assert first.rows()[0] == last.rows()[1] == asked.rows()[0]
+    with refuses("groups", "conflict"):
+        class_set_curve(Y, {1: carrying, 2: uq.ClassSets(SETS, groups=[0, 1, 2, 3, 4])})
+    with refuses("predictions", "empty"):
+        class_set_curve(Y, {})
+    with refuses("predictions", "duplicate"):
+        class_set_curve(Y, {1: SETS, "1": SETS})
