@@ -99,3 +99,12 @@ def test_refused_options(random_generator):
         uq.assay({"m": uq.Answers([True, False])}, critical=1)
     with refuses("critical", "missing"):
         uq.assay(given, y, calibration=(), scales=()).critical_refusals()
+
+
+def test_an_index_may_be_text(random_generator):
+    given, y = models(random_generator)
+    options = {"class_names": ["cat", "dog", "cow"], "calibration": (), "scales": ()}
+    by_text, by_number = (uq.assay(given, y, critical=one, **options) for one in ("1", 1))
+    assert by_text.rows("critical") == by_number.rows("critical")
+    with refuses("critical", "choice"):  # the name of no class, where names are numbers
+        uq.assay(given, y + 1, critical="0", **options | {"class_names": ["1", "2", "3"]})

@@ -168,8 +168,13 @@ class AssayOptions:
         given, n = self.critical, len(class_names)
         if given is None:
             return None
-        if isinstance(given, str) and given in class_names:
-            return class_names.index(given)
+        if isinstance(given, str):
+            if given in class_names:
+                return class_names.index(given)
+            if given.isdecimal() and not any(
+                name.isdecimal() for name in class_names
+            ):  # an index from the command line
+                given = int(given)
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < n:
             return int(given)
         rule = f"must be one of {listed_names(class_names, most=NAMED)}, or an index below {n}"

@@ -85,13 +85,18 @@ def critical_class_refusal(
     check_level(level)
     check_coverage(coverage)
     y = as_floats(y_true, "y_true", ndim=(1,), shape="(n,)")
-    if (y != np.floor(y)).any():
-        first = float(y[y != np.floor(y)][0])
-        fail("y_true", "must hold class indices", f"got {first:g}", "give whole numbers", code="type")
     whole(critical, "critical", "give the index of a class", least=0)
     doubts, labels = as_runs(uncertainty, "uncertainty"), as_runs(predicted, "predicted")
+    for name, classes in (("y_true", y), ("predicted", labels)):
+        none = (classes != np.floor(classes)) | (classes < 0)
+        if none.any():
+            rule, got = "must hold indices of classes", f"got {classes[none][0]:g}"
+            fail(name, rule, got, "give whole numbers from 0 on", code="type")
     same_length(doubts.T, "uncertainty", len(y), "align them first", of="label")
     same_length(labels.T, "predicted", len(y), "align them first", of="label")
+    if len(doubts) != len(labels) and 1 not in (len(doubts), len(labels)):
+        rule, got = "must have as many runs as predicted, or one", f"got {len(doubts)} and {len(labels)} runs"
+        fail("uncertainty", rule, got, "give a row for each run", code="mismatch")
     w = np.ones(len(y)) if sample_weight is None else scaled_weights(sample_weight, len(y))
     mine = y == critical
     runs = [

@@ -126,6 +126,16 @@ def test_refusals():
         critical_class_refusal([0, 1], [0, 1], [0.1, 0.2], critical=1, coverage=0)
 
 
+def test_what_is_no_class_is_refused():
+    y, doubt = np.array([0, 1, 1, 0]), np.array([0.1, 0.4, 0.2, 0.3])
+    with refuses("predicted", "type"):
+        critical_class_refusal(y, [0.2, 0.7, 0.9, 0.4], doubt, critical=1)  # probabilities
+    with refuses("y_true", "type"):
+        critical_class_refusal(y - 1, y, doubt, critical=1)
+    with refuses("uncertainty", "mismatch"):
+        critical_class_refusal(y, np.stack([y, y]), np.stack([doubt] * 3), critical=1)
+
+
 def main(n_samples):
     print("n, groups".ljust(14), *(name.rjust(14) for name in CRITICAL_SHARES))
     for cell in CELLS:
