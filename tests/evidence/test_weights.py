@@ -348,3 +348,26 @@ def test_a_chunk_with_weights_follows_none_without(cases):
     stream = uq.AssayStream().update({"m": p[:50]}, y[:50])
     with refuses("chunk", "mismatch"):
         stream.update({"m": p[50:]}, y[50:], sample_weight=cases["w"][50:])
+
+
+def test_a_chunk_without_weight_is_left_out(cases):
+    p, y = cases["models"]["point"], cases["y"]
+    with pytest.raises(uq.errors.InputError, match="leave this chunk out"):
+        uq.AssayStream().update({"m": p[:50]}, y[:50], sample_weight=np.zeros(50))
+
+
+def test_a_single_unit_of_weight_is_not_tested(cases):
+    p, y = {name: cases["models"][name] for name in ("point", "members")}, cases["y"]
+    one_group = uq.assay(p, y, sample_weight=cases["w"], groups=np.zeros(N), calibration=())
+    one_case = uq.assay(p, y, sample_weight=np.where(np.arange(N) == 3, 1e300, 1.0), calibration=())
+    for assay in (one_group, one_case):
+        found = assay.compare("point", "members")
+        assert np.isnan(found.pvalue)
+        assert found.to_markdown()
+
+
+def test_weights_near_the_least_number_change_nothing(cases):
+    p, y = {"m": cases["models"]["point"]}, cases["y"]
+    w = np.round(cases["w"] * 10) + 1
+    least, plain = (uq.assay(p, y, sample_weight=w * unit, calibration=()) for unit in (5e-324, 1.0))
+    assert least.headline() == plain.headline()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import Floats, as_array, as_numeric
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
+from uqassay.errors import InputError
 from uqassay.frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.losses import counts_of_votes
 from uqassay.measures.registry import SCORES, score_names
@@ -118,6 +119,7 @@ def align(
     repair: bool = False,
     common_members: int | None = None,
     seed: int = 0,
+    whole: bool = True,
     votes_are: str | None = None,
     earlier: Sequence[str] = (),
 ) -> Aligned:
@@ -141,12 +143,14 @@ def align(
         Of the choice of those members.
     votes_are : {"counts", "single"}, optional
         What a table of whole numbers holds, see `assay`.
+    whole : bool
+        Whether these are all instances, not a chunk of them.
     earlier : sequence of str
         Class names of earlier parts of the same stream, in their order.
     """
     found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
     if sample_weight is not None:
-        found = replace(found, weights=aligned_weights(sample_weight, found.n_instances, found.known))
+        found = replace(found, weights=aligned_weights(sample_weight, found.n_instances, found.known, whole=whole))
     if isinstance(next(iter(found.models.values()))[0], Answers):
         return _answered(found, y_true, class_names, earlier)
     if y_true is None:
@@ -249,10 +253,15 @@ def align_models(
     return replace(found, groups=None if units is None else np.array(_comparable(units)))
 
 
-def aligned_weights(sample_weight: Any, n: int, known: Known) -> Floats:
-    """Weights (n,) in the order of the models: finite, not negative, and not all 0."""
+def aligned_weights(sample_weight: Any, n: int, known: Known, *, whole: bool = True) -> Floats:
+    """Weights (n,) in the order of the models: finite, not negative, and not all 0; of a chunk if not of the `whole`."""
     values = align_values(sample_weight, n, known, "sample_weight")
-    scaled_weights(values, n)  # refuses what is no weight
+    try:
+        scaled_weights(values, n)  # refuses what is no weight
+    except InputError as error:
+        if error.code != "empty" or whole:
+            raise
+        raise error.replace(remedy="leave this chunk out") from error
     return np.array(values, dtype=np.float64)
 
 

@@ -131,7 +131,8 @@ def held_out_columns(
     found = {name: np.empty((1, len(y))) for name in HELD_OUT}
     counted = None
     if sample_weight is not None:
-        counted = sample_weight * (effective_number(sample_weight, len(y)) / sample_weight.sum())
+        shares = sample_weight / sample_weight.max()  # sums of weights near 1e308 would overflow, inverses near 0, too
+        counted = shares * (effective_number(shares, len(y)) / shares.sum())
     for rows, said, labels in _parts(y, n_classes, groups, counted):
         scored = score_model("class-prior", (Point(said),), labels, plain, baseline=True).columns
         for name, column in found.items():

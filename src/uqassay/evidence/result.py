@@ -459,7 +459,7 @@ class Assay(Judged, Shown, Saved):
         """Rows of the k most epistemic, most wrong and most disputed instances, over all models.
 
         Most epistemic: greatest non-specificity of any model. Most wrong: greatest mean distance. Most disputed: greatest
-        spread of the distances between models.
+        spread of the distances between models. Instances that were left out, by their label or the weight 0, are not counted.
         """
         return extreme_instances(self.candidates, k)
 

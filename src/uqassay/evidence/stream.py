@@ -820,6 +820,7 @@ class AssayStream(AssayOptions):
                 repair=self.repair,
                 common_members=self.common_members,
                 seed=self.seed,
+                whole=last,
                 votes_are=self.votes_are,
                 earlier=() if seen is None else tuple(seen["class_names"]),
             )

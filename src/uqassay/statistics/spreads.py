@@ -215,6 +215,8 @@ class PairSample:
     def _working_model(self, weighted: Floats, sums: Floats) -> tuple[Floats | float, Floats, Floats]:
         """Factors a_g, their degrees of freedom and the number of independent instances, see `bell_mccaffrey`."""
         g, p = self.units.n_units, len(sums)
+        if g < 2:
+            return 1.0, np.full(p, np.nan), np.ones(p)  # a single unit tells no variance, and is not tested
         if self._starts is None:
             if self._weights is None:
                 return g / (g - 1), np.full(p, g - 1.0), np.full(p, float(g))
