@@ -32,7 +32,8 @@ OTHER = {  # rows that are no instances, or rows of an option that stays where i
 ROWS_KEPT = {  # the result has rows of its own, or numbers that the weights multiply
     *("statistics.concordance", "statistics.bootstrap_estimate", "statistics.bootstrap_weights"),
     *("statistics.kendall_tau_influence", "statistics.auc_influence", "statistics.spearman_influence"),
-    "metrics.score_calibration",  # the joint intervals of bins take copies in groups for a little more than their weight
+    # the joint intervals of bins take copies in groups for a little more than their weight
+    *("metrics.reliability", "metrics.score_calibration"),
 }
 NAN_IS_A_VALUE = {  # errors outside of the distribution are not looked at; a test that was not made has no p-value
     *("metrics.scod_augrc_loss /errors", "metrics.scod_aurc_loss /errors", "metrics.scod_risk_loss /errors"),

@@ -621,3 +621,19 @@ def test_ordinary_extremes():
 def test_invalid_input_is_refused(call, refusal):
     with refuses(*refusal):
         call()
+
+
+def test_weights_are_repetitions_of_cases_in_one_group(random_generator):
+    # rates and the interval of each bin; the joint ones know how unequal the weights of the groups are
+    weights = random_generator.integers(0, 4, 60)
+    confidence = random_generator.random(60)
+    correct = (random_generator.random(60) < confidence).astype(float)
+    groups = np.arange(60)
+    weighted = uq.metrics.reliability(correct, confidence, n_bins=3, groups=groups, sample_weight=weights)
+    copied = uq.metrics.reliability(
+        *(np.repeat(x, weights) for x in (correct, confidence)), n_bins=3, groups=np.repeat(groups, weights)
+    )
+    for name in ("confidence", "accuracy", "low", "high"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(copied, name), rtol=1e-9)
+    assert (weighted.band_low <= weighted.low).all()
+    assert (weighted.band_high >= weighted.high).all()
