@@ -74,7 +74,7 @@ CASES: dict[str, str] = {
     "metrics.mean_credal_width": "prediction=members groups",
     "metrics.box_coverage_score": "prediction=members y_true=other groups | tolerance=0.1",
     "metrics.class_set_curve": "y_true groups predictions=named_sets",
-    "metrics.critical_class_refusal": "y_true predicted=label uncertainty groups sample_weight | critical=1, coverage=0.6",
+    "metrics.critical_class_refusal": "y_true=label predicted uncertainty groups sample_weight | critical=1, coverage=0.6",
     "metrics.set_coverage_in_parts": "prediction=sets y_true groups",
     "metrics.set_coverage_score": "prediction=sets y_true groups",
     "metrics.set_utility_score": "prediction=sets y_true groups",
@@ -245,7 +245,6 @@ def pool() -> dict[str, Any]:
         "votes": Values(rng.integers(2, 6, (N, K)), table),
         "costs": Values(rng.random((K, K)), ("classes", "classes")),
         "y_true": of_rows(rng.integers(0, K, N)),
-        "label": of_rows(rng.integers(0, K, N)),
         "features": Values(rng.random((N, 2)), ("rows", "")),
         "groups": of_rows(np.array([f"site {i}" for i in rng.integers(0, 12, N)], dtype=object)),
         "sample_weight": of_rows(rng.random(N) + 0.5),
@@ -269,7 +268,6 @@ def pool() -> dict[str, Any]:
     uncertainty, epistemic, shares = found["uncertainty"], found["epistemic"], found["shares"]
     found["ranking"] = (found["errors"], uncertainty)
     found["other_ranking"] = (found["errors"], epistemic)
-    found["named_sets"] = {"narrow": found["sets"], "wide": Values(rng.random((N, K)) < 0.8, table)}
     found["rankings"] = {"a": found["ranking"], "b": found["other_ranking"]}
     found["named_values"] = {"a": uncertainty, "b": found["runs"], "c": shares}
     found["estimates"] = {"a": uncertainty, "b": epistemic, "c": shares}
@@ -277,6 +275,9 @@ def pool() -> dict[str, Any]:
     found["metrics"] = {"uq-auc": uncertainty, "uq-c-index": epistemic}
     found["truths"] = {"phi": shares}
     found["with_logits"] = Values(rng.normal(size=(N, K)), table)
+    # drawn last, so that the values above are what they were
+    found["named_sets"] = {"narrow": found["sets"], "wide": Values(rng.random((N, K)) < 0.8, table)}
+    found |= {name: of_rows(rng.integers(0, K, N)) for name in ("label", "predicted")}
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import Floats
+from uqassay.arrays import Floats, as_array
 from uqassay.checks import between
 from uqassay.ids import in_one_order
 from uqassay.metrics.certified_thresholds import divide, short_number, threshold_text, whole_errors
@@ -108,7 +108,7 @@ def expected_cost_curve(
     groups : array (n,), optional
         Instances of one group may depend on each other; whole groups go to one half.
     sample_weight : array (n,), optional
-        Importance weights, of which none is 0.
+        Importance weights.
     level : float
     rng : int or Generator, optional
         Divides the instances into halves; None means seed 0.
@@ -143,9 +143,13 @@ def expected_cost_curve(
     check_level(level)
     e, s = whole_errors(errors, uncertainty)
     asked = _checked(PRICES if prices is None else prices)
+    w = None if sample_weight is None else scaled_weights(sample_weight, e.size)
+    if w is not None and not w.all():
+        there = w > 0
+        e, s, w = e[there], s[there], w[there]
+        groups = None if groups is None else as_array(groups, "groups")[there]
     halves = divide(e.size, groups, None, 0.5, rng)
     first = halves.choosing
-    w = None if sample_weight is None else scaled_weights(sample_weight, e.size)
     sample: dict[str, Any] = {"groups": halves.groups, "sample_weight": w}
     kept = np.empty((asked.size, e.size), dtype=bool)
     for rows in (first, ~first):
@@ -197,6 +201,9 @@ def _checked(prices: ArrayLike) -> Floats:
     return found
 
 
+EQUAL = 1e-12  # mean costs that differ by less are equal but for rounding
+
+
 def cheapest_thresholds(
     errors: Floats, uncertainty: Floats, prices: Floats, sample_weight: Floats | None = None
 ) -> Floats:
@@ -207,7 +214,7 @@ def cheapest_thresholds(
     found = []
     for price in prices.tolist():  # n · cost = wrong + price · (n − kept)
         cost = wrong - price * kept
-        k = cost.size - 1 - int(np.argmin(cost[::-1]))
+        k = int(np.flatnonzero(cost <= cost.min() + EQUAL * kept[-1])[-1])
         if k == 0:
             found.append(-np.inf)
         elif k == values.size:
