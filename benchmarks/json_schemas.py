@@ -119,6 +119,7 @@ def samples() -> list[Assay]:
         uq.assay({"p": uq.Point(sharp)}, y, groups=np.arange(60) // 3, margin=0.1, floor=0.0),
         uq.assay({"p": sharp, "sets": uq.ClassSets(sharp > 0.2), "wrong": uq.Point(np.eye(3)[(y + 1) % 3])}, y),
         uq.assay({"DE": uq.Members(members)}, rng.multinomial(10, [0.4, 0.3, 0.3], 60)),
+        uq.assay({"DE": uq.Members(members)}, y, sample_weight=rng.random(60), critical=1),
         uq.assay(answers),
         uq.assay({"a": uq.Answers(right)}),
         uq.assay({"one": uq.Point([[0.9, 0.1]])}, [0]),

@@ -102,3 +102,11 @@ def test_fields_have_the_sentences_of_their_records(stored):
     assert set(said) == set(claims)
     page = (Path(FOLDER).parent / "command-line.md").read_text(encoding="utf-8")
     assert "schemas/ranking.json" in page
+
+
+def test_the_schema_holds_with_weights_and_a_class_that_matters():
+    rng = np.random.default_rng(1)
+    y, p = rng.integers(0, 3, 40), rng.dirichlet(np.ones(3), (40, 3))
+    out = uq.assay({"a": uq.Members(p)}, y, critical=2, sample_weight=rng.random(40)).to_json()
+    schema = json.loads((FOLDER / "assay.json").read_text(encoding="utf-8"))
+    assert problems(json.loads(json.dumps(out)), schema, schema) == []
