@@ -364,3 +364,22 @@ def test_without_sets_e_is_the_same_at_all_tradeoffs(text):
     g = np.random.default_rng(0)
     assay = uq.assay({name: g.dirichlet(np.ones(3), 40) for name in "ab"}, g.integers(0, 3, 40), tradeoffs=[0.3, 0.5])
     assert len(failures(parse_check(text), assay)) == (1 if "-" in text else 2)
+
+
+def test_a_demand_fails_only_where_the_tests_of_all_pairs_tell_the_order():
+    failed = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 60)
+        models = {}
+        for j in range(5):
+            p = np.clip(0.5 + (0.3 - 0.08 * j) * (2 * y - 1) + 0.2 * rng.normal(size=60), 0.02, 0.98)
+            models[f"m{j}"] = uq.Point(np.stack([1 - p, p], axis=1))
+        a = uq.assay(models, y, calibration=(), scales=())
+        for metric in ("accuracy", "brier", "log-loss"):
+            ranks = a.rank_sets(metric=metric)
+            for one, other in (("m4", "m0"), ("m3", "m1"), ("m1", "m0")):
+                if outcome_of(parse_check(f"no-worse({one},{other}):{metric}<0.001"), a).word == "fail":
+                    failed += 1
+                    assert ranks.is_better(other, one)
+    assert failed > 5

@@ -263,7 +263,7 @@ def _demanded(check: Check, assay: "Assay") -> Outcome:
     found = f"{what}, {one} minus {other}: {why_beyond(d, check.bound, test.limited_by)}"
     if test.pvalue_no_worse <= test.alpha:
         return Outcome(text=check.text)
-    if d.low > check.bound:
+    if d.low > check.bound and test.pvalue_difference <= test.alpha:  # as the tests of all pairs tell
         return Outcome(failed=(f"Check {check.text} failed: {found}.",), text=check.text)
     return Outcome(unclear=(f"Check {check.text} cannot tell: {found}.",), text=check.text)
 

@@ -348,14 +348,20 @@ def margin_at(assay: Judged, a: str, b: str, tradeoff: float, margin: float) -> 
     That two models differ is told by the tests of all pairs. That one is no worse than another is told by Bonferroni for the
     rivals that it may have, or where it is no worse than any.
     """
-    test = margin_test_at(assay, a, b, tradeoff, margin)
-    tests, models = rank_sets_of(assay, tradeoff, "unified", None).comparisons, assay.model_names
-    adjusted = float(tests.adjusted[tests.names.index(a), tests.names.index(b)])
-    pvalues: dict[str, Any] = {"pvalue_difference": adjusted}
-    if a in models and b in models and a != b:
-        of_any = no_worse_at(assay, tradeoff, margin)
+    of_any = no_worse_at(assay, tradeoff, margin) if a in assay.model_names and b in assay.model_names else {}
+    tests = rank_sets_of(assay, tradeoff, "unified", None).comparisons
+    return _as_ranked(assay, margin_test_at(assay, a, b, tradeoff, margin), a, b, tests, of_any)
+
+
+def _as_ranked(
+    assay: Judged, test: MarginTest, a: str, b: str, tests: PairwiseComparisons, of_any: Mapping[str, float]
+) -> MarginTest:
+    """A test of one pair with p-values adjusted for all pairs; `of_any` are those of no worse than any other model."""
+    pvalues: dict[str, Any] = {"pvalue_difference": float(tests.adjusted[tests.names.index(a), tests.names.index(b)])}
+    rivals = len(assay.model_names) - 1
+    if a in assay.model_names and b in assay.model_names and a != b:
         for name, one in (("pvalue_no_worse", a), ("pvalue_no_better", b)):
-            pvalues[name] = float(np.fmin(min(1.0, getattr(test, name) * (len(models) - 1)), of_any[one]))
+            pvalues[name] = float(np.fmin(min(1.0, getattr(test, name) * rivals), of_any.get(one, 1.0)))
     return replace(test, **pvalues)
 
 
@@ -383,7 +389,8 @@ def margin_of(
     if metric == "accuracy":
         losses = [1.0 - correct for correct in losses]
     bound = float(excess_over(assay, LossReading(assay[a]), LossReading(assay[b]), metric))
-    return paired_margin_test(*losses, margin=margin, **assay.sample(), level=assay.settings.level, bound=bound)
+    test = paired_margin_test(*losses, margin=margin, **assay.sample(), level=assay.settings.level, bound=bound)
+    return _as_ranked(assay, test, a, b, rank_sets_of(assay, tradeoff, metric, None).comparisons, {})
 
 
 def _check_paired(assay: Judged, metric: str) -> None:
