@@ -53,7 +53,7 @@ HEADING = 15  # characters of a heading that stand in one line, whatever is belo
 MOST_ROWS = 12  # in a notebook; the line below says how many more there are
 NARROWEST = 16  # characters of a column of words that a narrow page leaves together
 WIDTH, HEIGHT, MARGIN = 140.0, 18.0, 6.0  # of the drawing of one row, in pixels
-FAINT = "opacity:.6"
+FAINT = "opacity:.7"
 LINE = "border-bottom:1px solid rgba(128,128,128,.5)"
 
 
@@ -222,7 +222,7 @@ class ShownTable:
             f'<table style="border-collapse:collapse;margin:.5em 0;font-size:inherit"><thead><tr>{head}</tr></thead>'
         )
         body = f"<tbody>{''.join(lines)}</tbody>"
-        return f'<div style="overflow-x:auto">{table}{body}</table></div>{more}{caption}'
+        return f'<div style="overflow-x:auto" tabindex="0">{table}{body}</table></div>{more}{caption}'
 
     def said(self, *, plain: bool = False) -> str:
         """The caption and what the marks mean, where there are any; in `plain` text those that it has."""

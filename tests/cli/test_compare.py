@@ -32,7 +32,7 @@ def test_json_is_that_of_the_library(kept, run):
 def test_what_is_printed(kept, run):
     ran = run("compare", *kept.values(), "--tradeoff", "0.2")
     assert (ran.code, ran.err) == (0, "")
-    assert "Over 7 data sets, by mean E (λ = 0.2), good is better than bad (signed-rank tests: at most 5 %" in ran.out
+    assert "Over 7 data sets, by log loss, good is better than bad (signed-rank tests: at most 5 %" in ran.out
     assert "average rank" in ran.out
     few = run("compare", *list(kept.values())[:3], "--metric", "accuracy", "--rope", "0.1")
     assert "3 data sets cannot tell good and bad apart by accuracy" in few.out

@@ -18,7 +18,9 @@ def judged():
     rng = np.random.default_rng(20260)
     members = random_prediction("Members", rng, 30, 3)
     runs = [random_prediction("Point", rng, 30, 3) for _ in range(2)]
-    return uq.assay({"m": members, "p": runs}, np.arange(30) % 3, n_draws=20, subgroups={"odd": np.arange(30) % 2})
+    return uq.assay(
+        {"m": members, "p": runs}, np.arange(30) % 3, n_draws=20, subgroups={"odd": np.arange(30) % 2}, critical=1
+    )
 
 
 @pytest.mark.parametrize("name", TABLES)

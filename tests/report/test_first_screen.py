@@ -53,11 +53,11 @@ def test_missing_numbers_say_why(judged):
 
 
 def test_every_metric_but_those_of_the_user_has_its_definition(judged):
-    from uqassay.report.page import _definitions
+    from uqassay.report.definitions import page_definitions
 
     named = re.findall(r'data-define="([^"]+)"', metrics_markup(judged.metrics()))
     assert named == list(judged.metrics().metrics)
-    assert set(named) <= set(_definitions(judged))
+    assert set(named) <= set(page_definitions(judged.settings, label_distributions=False))
 
 
 def test_names_make_no_markup():

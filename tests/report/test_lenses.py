@@ -25,7 +25,7 @@ def test_every_lens_has_its_drawing():
 
 def test_the_questions_stand_in_their_order():
     found = [lens["id"] for lens in lens_sections(ranked_assay(n=60))]
-    assert found == ["mistakes", "refusal", "calibration", "sets", "parts"]
+    assert found == ["mistakes", "refusal", "calibration", "sets", "set-coverage", "parts"]
     assert LENSES[1].question == "Does it know when it is wrong?"
 
 

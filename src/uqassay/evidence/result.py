@@ -265,7 +265,7 @@ class Assay(Judged, Shown, Saved):
         >>> a = uq.assay({"m": members}, members[:, 0].argmax(axis=1), critical=1)
         >>> found = a.critical_refusals(coverage=0.8).found["m", "critical-information"]
         >>> round(float(found.recall), 2), round(float(found.refused), 2)
-        (0.81, 0.21)
+        (0.73, 0.27)
         """
         return critical_refusals(self, coverage=coverage)
 

@@ -347,6 +347,18 @@ class _Drawing:
     found: SetCoverage
     place: int
 
+    def data(self) -> tuple[list[str], list[list[str]]]:
+        """Heads of columns, and a row for each model and part."""
+        rows = [
+            [name, self.found.name_of(of, k), percent(one), _ends(one)]
+            for name, both in self.found.models.items()
+            for of in (both[self.place],)
+            for k, one in enumerate(of.coverage)
+            if not np.isnan(one)
+        ]
+        part = ("Class", "Size of the set")[self.place]
+        return ["Model", part, "Covered", f"{level_text(self.found.level)} interval"], rows
+
     def __call__(self, ax: "Axes") -> None:
         shown = {name: both[self.place] for name, both in list(self.found.models.items())[:DRAWN_MODELS]}
         least: dict[Any, float] = {}

@@ -23,7 +23,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range
 from uqassay.report.definitions import page_definitions
-from uqassay.report.drawings import inline_svg, lens_drawings
+from uqassay.report.drawings import DATA, figure_data, inline_svg, lens_drawings
 from uqassay.report.figures.frame import PALETTE, matplotlib_module
 from uqassay.report.first_screen import metrics_markup, of_the_answer, warnings_on_answer
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
@@ -127,7 +127,11 @@ def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
     for i, (title, draw) in enumerate(lens.figures(found).items()):
         with _model_colours():
             svg = inline_svg(partial(_on_axes, draw), FIGURE, name=f"{lens.id}-{i}", label=title)
-        parts.append(f'<figure><h3>{html_text(title)}</h3><div class="drawing">{svg}</div></figure>')
+        numbers = ""
+        if (data := getattr(draw, "data", None)) is not None:  # where there are none, the table above has the numbers
+            heads, rows = data()
+            numbers = figure_data(title, heads, rows, DATA)
+        parts.append(f'<figure><h3>{html_text(title)}</h3><div class="drawing">{svg}</div>{numbers}</figure>')
     return {"finding": first, "markup": "".join(parts)}
 
 

@@ -1700,8 +1700,8 @@ def epistemic_sentence(score: str, found: Mapping[str, "Estimate"], top: Sequenc
     --------
     >>> from uqassay.metrics import uq_auc_score
     >>> a = uq_auc_score([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])
-    >>> epistemic_sentence("credal width", {"DE": a}, ["DE"])
-    'By epistemic uncertainty alone (credal width) the mistakes of DE are found with an error AUROC of 1.000.'
+    >>> epistemic_sentence("credal width", {"DE": a}, ["DE"]).partition(" (95 %")[0]
+    'By epistemic uncertainty alone (credal width) the mistakes of DE are found with an error AUROC of 1.000'
     """
     defined = {m: float(value) for m, value in found.items() if not math.isnan(value)}
     if not defined:

@@ -1265,7 +1265,7 @@ def plot_risk_coverage(
     >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]])}, [0, 0, 1, 0])
     >>> ax = plot_risk_coverage(a, ax=Figure().subplots())
     >>> float(ax.lines[0].get_ydata()[-1]), ax.get_xlabel()
-    (0.25, 'coverage: share of the instances kept, least uncertain first')
+    (0.25, 'coverage: share of the cases kept, least uncertain first')
     """
     chosen = models_with(assay, score, models)
     area = {(r.model, r.score): r.estimate for r in assay.mistake_ranking() if r.run is None and r.metric == "aurc"}

@@ -431,7 +431,7 @@ def trained_steps(plan: Table1Plan) -> int:
     --------
     >>> from uqassay.lab.papers.credal_calibration.plan import PLANS
     >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
-    (123, 746)
+    (123, 762)
     """
     n_images = len(plan.architectures) * len(plan.image_sets)
     n_features = len(plan.data_sets) - len(plan.image_sets) if plan.data_sets else N_SMALL_SETS
