@@ -123,3 +123,13 @@ def test_figures_on_the_page_have_the_colours_of_the_models(random_generator):
     colour = model_colours(a)["DE"]
     assert colour.lower() in markup.lower()
     assert model_colours(a)["point"].lower() not in markup.lower()
+
+
+def test_names_of_classes_are_text_in_the_data_of_the_figures(random_generator):
+    probs, _, y = worlds(random_generator)
+    names = ["<b>a</b>", "b", "c", "d"]
+    a = uq.assay({"<i>DE": probs}, y, class_names=names, calibration=(), scales=())
+    markup = next(section for section in lens_sections(a) if section["id"] == "set-coverage")["markup"]
+    assert "<b>a" not in markup
+    assert "<i>DE" not in markup
+    assert "&lt;b&gt;a&lt;/b&gt;" in markup

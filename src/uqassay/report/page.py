@@ -130,7 +130,7 @@ def _shown_section(lens: Lens, assay: "Assay") -> dict[str, Any] | None:
         numbers = ""
         if (data := getattr(draw, "data", None)) is not None:  # where there are none, the table above has the numbers
             heads, rows = data()
-            numbers = figure_data(title, heads, rows, DATA)
+            numbers = figure_data(title, heads, ([first, *map(html_text, others)] for first, *others in rows), DATA)
         parts.append(f'<figure><h3>{html_text(title)}</h3><div class="drawing">{svg}</div>{numbers}</figure>')
     return {"finding": first, "markup": "".join(parts)}
 
