@@ -69,3 +69,11 @@ def test_member_axis(files, run):
     labels = ("--labels", files / "labels.npy", "--json")
     moved = run("rank", f"DE={files / 'first.npz'}", *labels, "--member-axis", "0")
     assert moved.json() == run("rank", f"DE={files / 'de.npz'}", *labels).json()
+
+
+def test_a_class_that_matters_is_answered_on_the_screen(files, models, run):
+    labels = ("--labels", files / "labels.npy")
+    asked, plainly = run("rank", *models, *labels, "--critical", "1"), run("rank", *models, *labels)
+    assert (asked.code, asked.err) == (0, "")
+    assert "What does refusing do for the class that matters?" in asked.out
+    assert "class that matters" not in plainly.out

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite, isnan
 from pathlib import Path
@@ -591,9 +591,11 @@ PRINTED: Mapping[str, Callable[[Assay], None]] = {
 }  # lenses that have tables of their own
 
 
-def print_lenses(assay: Assay) -> None:
-    """What each lens found, if anything: its own tables, or sentences and table of its result."""
+def print_lenses(assay: Assay, ids: Collection[str] | None = None) -> None:
+    """What each lens found, if anything, by default every one: its own tables, or sentences and table of its result."""
     for lens in lenses():
+        if ids is not None and lens.id not in ids:
+            continue
         if lens.id in PRINTED:
             PRINTED[lens.id](assay)
         elif (found := lens.measure(assay)) is not None:
@@ -798,6 +800,7 @@ def rank_command(
         print_variance(assay)
         print_subgroup_rankings(assay, tradeoffs)
         print_breakpoints(assay)
+        print_lenses(assay, {"critical"})  # where a class was named that matters
         print_warnings(assay)
     end(outcomes)
 
