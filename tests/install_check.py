@@ -29,7 +29,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13")
-TEST_PACKAGES = ("pytest>=8", "hypothesis>=6.100", "mpmath>=1.3", "threadpoolctl>=3", "scikit-learn")
+# with those of the extra `files`, which tests of predictions read
+TEST_PACKAGES = (
+    "pytest>=8",
+    "hypothesis>=6.100",
+    "mpmath>=1.3",
+    "threadpoolctl>=3",
+    "scikit-learn",
+    "pyarrow>=15",
+    "safetensors>=0.4",
+    "zarr>=3",
+)
 EXTRAS = ("", "files", "lab", "all")
 TORCH = ("torch==2.13.0",)  # the CPU build, where the index has one under this number
 COPIED = ("src", "tests", "docs", "benchmarks", "native", "README.md", "LICENSE", "pyproject.toml", "CHANGELOG.md")
