@@ -312,6 +312,19 @@ def test_the_effective_number_is_said(weighted, cases):
     assert {note.code: note.text for note in few.warnings}["few-instances"].startswith("Only 9.0 cases of equal weight")
 
 
+@pytest.mark.parametrize(("heavy", "said"), [(3.0, False), (6.0, True)])
+def test_a_case_that_bears_much_of_the_weight_is_a_caution(heavy, said):
+    rng = np.random.default_rng(0)
+    w = np.r_[np.full(290, 1.0), np.full(10, heavy)]
+    found = uq.assay(
+        {"m": random_prediction("Point", rng, 300, 2)}, rng.integers(2, size=300), sample_weight=w, calibration=()
+    )
+    texts = [note.text for note in found.warnings if note.code == "few-heavy-cases"]
+    share = f"{100 * heavy / (290 + 10 * heavy):.1f} %"
+    wanted = f"The heaviest case bears {share} of the weight: where such cases are few, intervals of losses can be too short."
+    assert texts == ([wanted] if said else [])
+
+
 def test_what_takes_no_weights_says_so(weighted):
     assert {test.tested for test in weighted.calibration} == {"nothing"}
     assert any("weighted" in note.text for test in weighted.calibration for note in test.notes)

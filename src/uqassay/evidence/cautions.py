@@ -11,8 +11,8 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import CalibrationMeasure
 from uqassay.notes import Note
-from uqassay.statistics.units import Units, effective_number, make_units, spread_of_mean
-from uqassay.text import count, counted, listed, listed_names, named
+from uqassay.statistics.units import Units, effective_number, independent_number, make_units, spread_of_mean
+from uqassay.text import count, counted, listed, listed_names, named, percent
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions", "worth_text"]
 
@@ -29,6 +29,7 @@ CAUTIONS: Mapping[str, str] = {
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
     "ignored-label": "cases that are left out by their label",
     "weights": "weighted cases, with their effective number and those of weight 0",
+    "few-heavy-cases": f"a weighted case that bears more than 1/{FEW_INSTANCES} of the weight",
     "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} cases",
@@ -138,6 +139,13 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     if aligned.weights is not None:
         text = f"The {counted(n, 'case')} are weighted and count like {worth_text(worth)} of equal weight (effective number)."
         found.append(Note("weights", text, {"instances": n, "effective": worth}))
+        heaviest = 1 / independent_number(aligned.weights, n)
+        if heaviest > 1 / FEW_INSTANCES and worth >= FEW_INSTANCES:  # fewer are a caution of their own, below
+            text = (
+                f"The heaviest case bears {percent(heaviest)} of the weight: "
+                "where such cases are few, intervals of losses can be too short."
+            )
+            found.append(Note("few-heavy-cases", text, {"share": heaviest}))
     if aligned.by_position:
         each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
         text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."

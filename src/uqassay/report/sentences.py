@@ -931,6 +931,7 @@ CAUTION = "Warnings"
 CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe the answer, by their code
     "few-instances": "few cases",
     "few-groups": "few groups",
+    "few-heavy-cases": "few cases that bear much of the weight",
     "different-runs": "different numbers of training runs",
     "different-numbers-of-members": "different numbers of members",
     "floored": "labels that a model held to be impossible",
