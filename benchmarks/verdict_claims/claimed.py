@@ -23,7 +23,7 @@ CLAIMS = (  # the third is a kind of sentence, whose rates are looked up, or wor
         '"worse than A: B"',
         "the same",
         "worse than the winner",
-        "that the difference matters: its interval, of the tests of all pairs, says how large it is",
+        "by how much: see its interval",
     ),
     (
         '"A is the best of the models"',

@@ -64,9 +64,7 @@ def rates(n, n_models, n_sets, *, grouped):
 @pytest.mark.parametrize("n_models", [2, 4])
 def test_the_interval_of_a_pair_holds_a_true_difference(grouped, n_models):
     found = rates(300, n_models, 60, grouped=grouped)
-    assert (
-        min(found[metric] for metric in METRICS) >= 0.85
-    )  # at .95, fewer of 60 have a probability below .001
+    assert min(found[metric] for metric in METRICS) >= 0.85  # at .95, fewer of 60 have a probability below .001
     assert found["width"] >= 1.0
 
 
