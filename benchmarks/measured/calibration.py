@@ -64,7 +64,7 @@ def _golden_groups() -> object:
 
 
 @measured("calibration-of-groups", page="calibration", golden=_golden_groups)
-def groups(size: int = 60) -> Table:
+def groups(size: int = 200) -> Table:
     """Calibrated classifiers with groups: rejections at 5 %, K = 3 / 10."""
     names = (*MEASURES, "skce-uq")
     found = {}
@@ -107,7 +107,7 @@ def _golden_second_order() -> object:
 
 
 @measured("second-order-level", page="calibration", golden=_golden_second_order)
-def second_order_level(size: int = 500) -> Table:
+def second_order_level(size: int = 1000) -> Table:
     """Second-order calibration of right statements: rejections at 5 %, and intervals that hold the truth."""
     columns = ("model", "rejected, n = 100", "covered", "rejected, n = 1,000", "covered")
     return Table(columns, [[name, *row] for name, row in zip(LEVELS, _second_order(0, size), strict=True)])
